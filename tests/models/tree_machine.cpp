@@ -266,7 +266,7 @@ TEMPLATE_TEST_CASE("rows and canonical matrices are one machine, and so is the b
     for (index_t general : {0, 4}) {
       CAPTURE(branching, general);
       some_trees<double> trees(branching, branching == 2 ? 5 : 4, 3, 3, 5, general, 2,
-                               general == 0);  // the trees are shallow, so many positions cannot be reached
+                               general == 0);  // the trees are shallow, and many positions cannot be reached
       some_maps<double> const maps(trees.where, true);
       machine_use<by_rows<>> rows(rows_of(trees, layer(norm_position::before, 0.2), 1));
       machine_use<by_matrices<>> matrices(matrices_of(trees, maps, layer(norm_position::before, 0.2), false, 1));

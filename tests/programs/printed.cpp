@@ -1,4 +1,4 @@
-// Tests that printed data of others cannot control a terminal and cannot break a line.
+// Tests that data that others wrote can neither control a terminal nor break a line when they are printed.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/report/printed.hpp"
 

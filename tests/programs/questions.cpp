@@ -1,4 +1,4 @@
-// Tests the questions of `predict`, and that exactly one source of questions may be given.
+// Tests the questions of `predict`, and that they may be given in only one way.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/questions.hpp"
 

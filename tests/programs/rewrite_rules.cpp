@@ -1,4 +1,5 @@
-// Tests the parts of symbolic-rewrite: expressions read back as written, and every rule has its effect on tensors.
+// Tests the parts of symbolic-rewrite: an expression that was written is read back unchanged, and every rule can be
+// applied to tensors.
 // SPDX-License-Identifier: Apache-2.0
 #include "../../examples/embed/symbolic_rewrite/rewriter.hpp"
 #include "tests/catch.hpp"
@@ -43,7 +44,7 @@ TEST_CASE("operators bind as at school") {
     CHECK(to_text(rewrite::parse(r.infix)) == r.tree);
 }
 
-/// The left side with expressions in place of its names.
+/// Returns the left side of a rule with expressions in place of its names.
 symbol_tree filled(symbol_tree const& pattern, index_t at, symbol_tree (*value)(std::string const&)) {
   if (at == triad::no_node) return symbol_tree();
   if (rewrite::is_variable(pattern.label(at))) return value(pattern.label(at));

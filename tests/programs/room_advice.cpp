@@ -1,4 +1,5 @@
-// Tests the message if memory for a model is missing: for which examples, how much is needed, how much there is.
+// Tests the message if there is not enough memory for a model: which examples need it, how much they need, and how much
+// there is.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/backend/room_advice.hpp"
 

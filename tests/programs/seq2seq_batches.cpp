@@ -1,5 +1,5 @@
-// Tests batches bounded by tokens: each epoch has every pair once, within the bounds and in another order. A batch
-// depends only on its number.
+// Tests batches with a limited number of tokens: each epoch has every pair once, no batch exceeds the limit, and epochs
+// have different orders. A batch depends only on its number.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
@@ -68,7 +68,7 @@ TEST_CASE("batches are well filled with sentences of about one length, also wher
     }
     tokens += static_cast<double>(sum), spread += static_cast<double>(longest - shortest);
   }
-  CHECK(tokens / static_cast<double>(updates) > 64);  // sources, whose lengths differ, bound the batches too
+  CHECK(tokens / static_cast<double>(updates) > 64);  // sources limit the batches, too, and have different lengths
   CHECK(spread / static_cast<double>(updates) < 6);
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("epochs have other orders and other batches, seeds too; the same seed 
   CHECK(first == epoch(same, 0));
   CHECK(first != epoch(one, 1));
   CHECK(first != epoch(other, 0));
-  auto const companions = [&](token_batches& b, std::int64_t e) {  // the batch of pair 0
+  auto const companions = [&](token_batches& b, std::int64_t e) {  // the batch that has pair 0
     for (auto u = b.first_of(e); u < b.first_of(e + 1); ++u)
       if (auto const all = b.batch(u); std::find(all.begin(), all.end(), 0U) != all.end())
         return std::set<std::size_t>(all.begin(), all.end());
@@ -102,7 +102,7 @@ TEST_CASE("a batch is a function of its number, whatever was asked before") {
     auto const b = backward.batch(u);
     CHECK(std::equal(b.begin(), b.end(), expected[u].begin(), expected[u].end()));
   }
-  token_batches late(pairs, 64, 4);  // like a resumed run
+  token_batches late(pairs, 64, 4);  // as in a resumed run
   auto const b = late.batch(last - 2);
   CHECK(std::equal(b.begin(), b.end(), expected[last - 2].begin(), expected[last - 2].end()));
   for (std::int64_t e = 0; e < 4; ++e) {

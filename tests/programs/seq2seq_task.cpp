@@ -1,5 +1,5 @@
-// Tests sequence-to-sequence tasks: dictionaries of a training set, omitted and unknown words, translations in batches,
-// and scores.
+// Tests sequence-to-sequence tasks: dictionaries of a training set, pairs that are left out, unknown words,
+// translations in batches, and scores.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <fstream>
@@ -36,7 +36,7 @@ options few_tokens() {
   return o;
 }
 
-/// Reads a vocabulary from a checkpoint's JSON and checks that writing it gives the same JSON.
+/// Reads a vocabulary from a checkpoint's JSON, and checks that it is written as the same JSON again.
 vocabulary reread(nlohmann::json const& json) {
   auto back = vocabulary::from(json, "file");
   CHECK(to_json(back) == json);
@@ -218,7 +218,7 @@ TEST_CASE("first values are as wide as a matrix's own sides ask for, under a wid
   triad::walk(m.plan_params(measure), [&](std::string const& path, auto view) {
     if (!path.ends_with(".query.weight") && !path.ends_with(".key.weight") && !path.ends_with(".value.weight")) return;
     CAPTURE(path);
-    // fairseq: xavier uniform with gain 2^(-1/2). Separate heads, side by side, count as one matrix.
+    // As in fairseq, Xavier uniform with gain 2^(-1/2). Heads are stored side by side, and count as one matrix.
     double const values = static_cast<double>(view.size()), out = path.starts_with("encoder.") ? 48 : 16,
                  in = values / out;
     auto const rule = first_values_of(m, path);
@@ -276,7 +276,7 @@ TEST_CASE(
   lasting.epochs = 5;
   lasting.settle();
   CHECK(lasting.epochs == 5);
-  lasting.given = {"updates"};  // replaces the epochs of a preset
+  lasting.given = {"updates"};  // this replaces the epochs of a preset
   lasting.settle();
   CHECK(lasting.epochs == 0);
   options plain;
@@ -285,7 +285,7 @@ TEST_CASE(
   CHECK(plain.fuse == "none");
   CHECK_NOTHROW(plain.settle());
   auto other = plain;
-  other.updates = 7, other.beam = 9, other.threads = 2;  // these may change when a run is resumed
+  other.updates = 7, other.beam = 9, other.threads = 2;  // a resumed run may change these
   auto const settings = [](options const& o) { return training_settings(o); };
   CHECK(settings(other) == settings(plain));
   other.rate = 1;
@@ -297,11 +297,13 @@ TEST_CASE(
     CHECK(settings(changed) != settings(plain));
   }
   auto linear = plain, longer = plain;
-  linear.schedule = longer.schedule = "linear", longer.updates = 7;  // its learning rates differ from the start
+  // Then learning rates differ from the first update on.
+  linear.schedule = longer.schedule = "linear", longer.updates = 7;
   CHECK(settings(linear) != settings(longer));
 }
 
-/// Returns the source reversed, with a lower score than another hypothesis. Holds `most` sentences of up to 4 tokens.
+/// A translator that returns the source in reverse, with a lower score than another hypothesis. A batch has at most
+/// `most` sentences of up to 4 tokens.
 class backwards final : public translator {
  public:
   explicit backwards(std::size_t most) : room_(most) {}

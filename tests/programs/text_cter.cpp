@@ -1,5 +1,5 @@
-// Tests CoGnition's compound translation error rate: cases by hand, and the published references against their known
-// score.
+// Tests CoGnition's compound translation error rate: cases by hand, and the published reference translations, whose
+// score is known.
 // SPDX-License-Identifier: Apache-2.0
 #include <fstream>
 #include <span>
@@ -53,16 +53,16 @@ TEST_CASE("a compound is right where its atoms are translated, and what describe
            example{"every dog", "所有的犬", true},
            example{"every dog", "只狗", false},
            example{"every dog", "狗每", false},     // the determiner is after the noun
-           example{"every dog", "狗每只狗", true},  // the last match of the noun counts
+           example{"every dog", "狗每只狗", true},  // the last occurrence of the noun counts
            example{"small dog", "狗小每小", false},
            example{"the small dog he liked", "他 喜欢@@ 的 小@@ 狗", true},  // word parts are joined
            example{"the small dog he liked", "小狗他喜欢的", false},
-           example{"saw the dog he liked", "看到狗他喜欢的", true},  // with a verb the modifier may be in any place
-           example{"saw the dog he liked", "看到狗", false},         // but it must not be missing
-           example{"near the dog", "狗附近", true},                  // a preposition may be in any place
+           example{"saw the dog he liked", "看到狗他喜欢的", true},  // with a verb, the modifier may be at any place
+           example{"saw the dog he liked", "看到狗", false},         // but the modifier must not be missing
+           example{"near the dog", "狗附近", true},                  // a preposition may be at any place
            example{"near the dog", "狗", false},
            example{"liked the dog", "狗", true},                 // an empty translation matches anywhere
-           example{"every dog every farmer", "每农民狗", true},  // the position of the later of two nouns counts
+           example{"every dog every farmer", "每农民狗", true},  // if there are two nouns, the later one counts
            example{"every dog every farmer", "农民每狗", false},
            example{"every dog", "", false},
        }) {
@@ -133,7 +133,7 @@ TEST_CASE("CoGnition's references have the error rate that its scorer gives them
   check(3600, 3600, 0.01361, 0.05694);  // verb phrases
   check(7200, 3600, 0.05611, 0.20417);  // prepositional phrases
 
-  // With segmentation and word parts the text is the same.
+  // The same text, cut into words and word parts, has the same score.
   CHECK(score(lines_of((folder / "bpe/cg-test.zh.gz").string()), compounds, known).instance() < 0.03);
 }
 

@@ -1,4 +1,4 @@
-// Tests readers of pairs of texts: each format by hand, and the published files if they are next to a checkout.
+// Tests the readers of pairs of texts: each format by hand, and the published files if they are next to the checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/text_pairs.hpp"
 
@@ -76,7 +76,7 @@ TEST_CASE("names of columns are a header in the first row alone, and nowhere els
 TEST_CASE("the published files have the pairs they are known to have") {
   struct known {
     char const* path;
-    std::size_t rows, kinds;  // kinds: 0 if the file does not state them
+    std::size_t rows, kinds;  // kinds: 0 if the file has no kinds
   };
   for (auto const& file :
        {known{"scan/tasks_train_addprim_jump.txt.gz", 14670, 0}, known{"scan/tasks_test_length.txt.gz", 3920, 0},

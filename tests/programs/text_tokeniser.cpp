@@ -1,4 +1,4 @@
-// Tests plain text as tokens, against tokens found by hand.
+// Tests how plain text is cut into tokens, against tokens found by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 

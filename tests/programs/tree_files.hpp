@@ -1,4 +1,4 @@
-// A folder of files for tests of readers of trees, and lines of such files.
+// A folder of files for tests of the readers of trees, and lines for such files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@ inline std::string line_of(std::string const& source, std::string const& target)
   return trees::to_json_line({parse_tree(source), parse_tree(target)}) + "\n";
 }
 
-/// A folder of files by name.
+/// A folder with these files, given by name.
 struct folder_of {
   scratch_folder folder;
 

@@ -1,4 +1,5 @@
-// Tests tree transforms: the published folder, --one-way, presets, and the options that a resumed run must share.
+// Tests the data of tree-transforms: the published folder, --one-way, presets, and the options that a resumed run must
+// share.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <string>
@@ -16,7 +17,7 @@ namespace trees = triad::programs::trees;
 using namespace triad::programs::transforms;
 using triad::test::contains, triad::test::folder_of, triad::test::line_of;
 
-/// Settled options for a folder.
+/// Returns settled options with this folder as their data.
 options on(folder_of const& files, int depth = 12) {
   options o;
   o.data = files.path();

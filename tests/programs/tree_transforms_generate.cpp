@@ -1,5 +1,6 @@
-// Tests tree transforms: sentences as trees and back, and generated data against counts in the published files. The
-// published files are compared with the same counts if they are next to a checkout.
+// Tests the generated data of tree-transforms: the conversion of sentences to trees and back, and counts that were
+// found in the published files. If the published files are next to the checkout, they are compared with the same
+// counts.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -21,8 +22,8 @@ namespace programs_tree_transforms_generate_tests {
 using namespace triad::programs::transforms;
 using triad::index_t, triad::symbol_tree;
 
-/// The sentence of a row of active-logical (with `f`: of any task except car-cdr-seq); none if the row is not made from
-/// a sentence.
+/// Returns the sentence of a row of active-logical, or with `f` of any task except car-cdr-seq. Returns nothing if the
+/// row is not made from a sentence.
 std::optional<sentence> sentence_of(row const& r, form f) {
   auto const there = sentence_of(r.source, f), back = sentence_of(r.source, form::logical);
   auto const s = there ? there : back;
@@ -30,7 +31,7 @@ std::optional<sentence> sentence_of(row const& r, form f) {
   return tree_of(*s, there ? form::logical : f) == r.target ? s : std::nullopt;
 }
 
-/// The number of distinct tokens in the text of a split, with parentheses, and the depth of its deepest tree.
+/// The number of different tokens in the text of a split, including parentheses, and the depth of its deepest tree.
 struct size_of_split {
   std::size_t tokens = 0;
   index_t depth = 0;
@@ -47,15 +48,15 @@ size_of_split measured(std::vector<row> const& rows) {
   return {tokens.size(), depth};
 }
 
-/// Checks that a count among n draws, each of probability p, is within 4.5 standard deviations. One check in 150,000
-/// fails by chance, and there are about a thousand.
+/// Checks a count among n draws, each of which has probability p. It must be within 4.5 standard deviations of its
+/// mean. By chance, one check in 150,000 fails; there are about a thousand.
 void check_share(std::string const& what, double count, double n, double p) {
   auto const off = std::fabs(count - n * p), allowed = 4.5 * std::sqrt(n * p * (1 - p));
   CAPTURE(what, count, n, p);
   CHECK(off <= allowed);
 }
 
-/// Checks that each word is drawn in proportion to its number of occurrences in the list.
+/// Checks that the frequency of each drawn word is proportional to its number of entries in the list.
 void check_words(std::map<std::string, double> const& drawn, word_list words) {
   double all = 0;
   for (auto const& [word, count] : drawn) {
@@ -69,7 +70,7 @@ void check_words(std::map<std::string, double> const& drawn, word_list words) {
   }
 }
 
-/// Checks the distribution of words and of the number of adjectives in a split.
+/// Checks how often each word and each number of adjectives occurs in a split.
 void check_distribution(std::vector<sentence> const& sentences, split of) {
   CAPTURE(name_of(of));
   std::map<std::string, double> verb, determiner, noun, adjective;
@@ -145,7 +146,7 @@ TEST_CASE("what is no sentence is none") {
 }
 
 TEST_CASE("car takes the left child and cdr the right one, the letter next to R first") {
-  // The sample in the paper.
+  // This is the sample in the paper.
   auto const tree = triad::parse_tree(
       "( CDDDDR ( NP ( DET the ) ( AP ( N goat ) ) ) "
       "( VP ( AUXPS was ) ( VPPS ( V bought ) ( PPPS ( PPS by ) ( NP ( DET the ) ( AP ( ADJ round ) ( AP ( N rose ) ) "
@@ -246,7 +247,7 @@ TEST_CASE("generated data of the published sizes have the published distribution
 }
 
 TEST_CASE("a sentence that is drawn again is drawn anew") {
-  // 10,000 sentences of a split seldom repeat one, so this searches for a seed whose sentences do.
+  // Among 10,000 sentences of a split there is rarely a repetition. So this searches for a seed with a repetition.
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     triad::random_stream random(seed, static_cast<std::uint64_t>(kind::active_logical) * 8);
     std::vector<row> once;
@@ -298,7 +299,7 @@ TEST_CASE(
       ++steps[root.size() - 2];
       used.insert(root);
       all.insert(text_of(*found));
-      // Applies the steps one by one to copies of subtrees.
+      // Applies the steps one by one to copies of subtrees, for comparison.
       auto rest = r.source;
       for (auto letter = root.rbegin() + 1; letter + 1 != root.rend(); ++letter)
         rest = rest.subtree(rest.child(0, *letter == 'A' ? 0 : 1));
@@ -311,8 +312,8 @@ TEST_CASE(
     for (std::size_t k = 1; k <= 4; ++k) check_share(std::to_string(k) + " steps", steps[k], n, 0.25);
   }
   CHECK(all.size() == 15000);
-  CHECK(used.size() == 18);  // the others have no result on any such tree
-  // The paper counts 22 tokens more, and the same depths.
+  CHECK(used.size() == 18);  // all others have no result on any such tree
+  // The paper has the same depths, and 22 more tokens.
   CHECK(measured(part_of(data, split::train).rows) == size_of_split{120, 10});
   CHECK(measured(part_of(data, split::ood_new).rows) == size_of_split{131, 10});
   CHECK(measured(part_of(data, split::ood_long).rows) == size_of_split{120, 12});

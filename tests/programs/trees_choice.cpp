@@ -1,4 +1,4 @@
-// Tests trees: the separate options for choosing operations and arguments, their text and their storage.
+// Tests the separate options of trees for how operations and arguments are chosen: their text, and how they are stored.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <utility>
@@ -28,7 +28,7 @@ TEST_CASE("one choice is for operations and arguments, unless one has its own, a
       CHECK((text->find(one) != std::string::npos) == !both.empty());
       CHECK((text->find(two) != std::string::npos) == both.empty());
     }
-    auto const kept = triad::programs::configuration_of(o)["choice"];  // as in a checkpoint
+    auto const kept = triad::programs::configuration_of(o)["choice"];  // the form in a checkpoint
     if (both.empty())
       CHECK(kept == nlohmann::json{{"operations", operations}, {"arguments", arguments}});
     else
@@ -102,7 +102,7 @@ TEST_CASE("noise is the same for operations whether arguments have some or not, 
   auto const both = drawn("gumbel", "gumbel");
   CHECK(both.first.size() == 2 * 3 * 3);
   CHECK(both.second.size() == 2 * 3 * 8);
-  auto const more = drawn("gumbel", "gumbel", true).second;  // with one more choice
+  auto const more = drawn("gumbel", "gumbel", true).second;  // with one more tree to choose from
   REQUIRE(more.size() == 2 * 3 * 12);
   CHECK(more[7] != 0);
   CHECK(more[8] == 0);  // in the first step, which has two choices

@@ -1,4 +1,4 @@
-// Tests trees: the file of a training's choices, how it is read back, and the messages about it.
+// Tests the choices file of a training on trees: its lines, how it is read back, and the messages about it.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <fstream>
@@ -43,14 +43,14 @@ TEST_CASE("a record of choices is one line of JSON, and read back is the same") 
   CHECK(all[1].steps[1].operations == std::array<double, 3>{0, 0, 1});
   CHECK(all[1].programs[0].needed == std::vector<bool>{false, true, false});
 
-  choices_file resumed(path, 15);  // the records after the checkpoint are made again
+  choices_file resumed(path, 15);  // the records after the checkpoint will be made again
   resumed.add(sample(10)), resumed.add(sample(30));
   auto const again = read_choices(path);
   REQUIRE(again.size() == 2);
   CHECK(again[0].update == 10);
   CHECK(again[1].update == 30);
 
-  auto lost = sample(40);  // the last record of a run that diverges
+  auto lost = sample(40);  // the last record of a run that has diverged
   lost.steps[0].operations = {NAN, NAN, NAN}, lost.steps[0].gradient = NAN, lost.programs[0].certainty = NAN;
   write(to_json_line(lost) + "\n");
   auto const found = read_choices(path);

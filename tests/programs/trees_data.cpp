@@ -1,4 +1,5 @@
-// Tests trees: reading rows and every kind of error in a file, rows as numbers, batches, and a user's data.
+// Tests the data of trees: the reading of rows, every kind of error in a file, rows as numbers, batches, and data of
+// users.
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
@@ -20,7 +21,7 @@ using namespace triad::programs::trees;
 using triad::index_t, triad::symbol_tree;
 using triad::test::contains, triad::test::folder_of, triad::test::line_of;
 
-/// `count` training rows, two of dev and one of a test; all differ.
+/// Returns data with `count` training rows, two rows of dev and one row of a test. All rows differ.
 data_set made(int count) {
   data_set data{{part("train"), part("dev"), part("test")}};
   for (int i = 0; i < count + 3; ++i) {
@@ -31,7 +32,8 @@ data_set made(int count) {
   return data;
 }
 
-/// The nodes of a symbol tree in the order of a placed tree, found by paths from the root.
+/// Returns the nodes of a tree of symbols in the order of a placed tree; finds their positions by the paths from the
+/// root.
 std::vector<placed_node> expected_nodes(symbol_tree const& tree, triad::vocabulary const& labels) {
   std::vector<placed_node> nodes;
   auto const visit = [&](auto const& self, index_t at, index_t position) -> void {
@@ -175,7 +177,7 @@ TEST_CASE("own data are train, maybe dev, and tests by their names; labels are t
   CHECK_THROWS_WITH(data_of(o, true), contains("have 2: --skip-deeper leaves such rows out"));
   o.skip_deeper = true;
   CHECK(part_called(data_of(o, false).data, "long").skipped == 1);
-  // A trained machine accepts one file, or a folder without training rows.
+  // A trained machine may have a single file as its data, or a folder without training rows.
   o.depth = 12, o.data += "/test_long.jsonl";
   auto const one = data_of(o, true);
   CHECK(names(one.data) == std::vector<std::string>{"train", "dev", "test"});

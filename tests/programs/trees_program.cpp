@@ -1,4 +1,4 @@
-// Tests trees: text and picture of a machine's steps, the scores of trees, and the cooling of choices.
+// Tests the output of trees: text and drawing of a machine's steps, the scores of trees, and how choices cool.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ TEST_CASE(
   options o;
   CHECK(temperature_at(o, "softmax", 0) == 1);
   CHECK(training_settings(o).find("cooling") == std::string::npos);  // as in a checkpoint of an older version
-  CHECK(to_toml(o).find("cooling = 0") != std::string::npos);        // a preset may have another value
+  CHECK(to_toml(o).find("cooling = 0") != std::string::npos);        // because a preset may have another value
   o.temperature = 16, o.cooling = 4, o.updates = 100;
   for (auto const& [update, expected] : {std::pair(0, 16.0), {1, 8.0}, {3, 2.0}, {4, 1.0}, {99, 1.0}})
     CHECK_THAT(temperature_at(o, "softmax", static_cast<std::uint64_t>(update)),
@@ -36,7 +36,7 @@ TEST_CASE(
   CHECK_THROWS_WITH(o.settle(), triad::test::contains("are about --choice softmax"));
   CHECK(temperature_at(o, "gumbel", 20) == 0.8);
   CHECK(temperature_at(o, "gumbel-released", 70) == 0.5);
-  o.argument_choice = "softmax";  // softmax is the choice that cools
+  o.argument_choice = "softmax";  // only softmax cools
   CHECK_NOTHROW(o.settle());
   o.argument_choice.clear();
   o.choice = "softmax", o.cooling = 101;
@@ -51,7 +51,7 @@ TEST_CASE("a tree is right where every position is, and partly right by its node
   t.add(right, std::vector<index_t>{3, 4, 5, 0, 0, 0, 0});
   CHECK(t.whole == 1);
   CHECK(t.partial() == 1);
-  t.add(right, std::vector<index_t>{3, 4, 0, 0, 0, 0, 2});  // one node is missing, and one is too many
+  t.add(right, std::vector<index_t>{3, 4, 0, 0, 0, 0, 2});  // one node is missing, and another is wrong
   CHECK(t.accuracy() == 0.5);
   CHECK_THAT(t.partial(), triad::test::WithinAbs(5.0 / 7, 1e-12));
   t.add(right, std::vector<index_t>{3, 4, 5, 1, 0, 0, 0});

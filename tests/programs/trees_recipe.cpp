@@ -1,5 +1,5 @@
-// Tests trees: what a recipe sets, and values that change with the updates of a run: weights of empty positions,
-// evenness.
+// Tests the recipes of trees: which options a recipe sets, and the values that change from update to update, that is,
+// evenness and the weight of empty positions.
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
 #include <string>
@@ -140,7 +140,7 @@ TEST_CASE("where one of temperature and cooling is said, or a preset has them, t
     transforms::options o;
     o.preset = "small";
     apply_preset(o);
-    CHECK(o.cooling == 8000);  // longer than the recipe's run
+    CHECK(o.cooling == 8000);  // longer than the run of the recipe
     o.recipe = "robust", o.given = std::move(said), o.choice = std::move(choice);
     if (o.given.contains("temperature")) o.temperature = temperature;
     if (o.given.contains("cooling")) o.cooling = cooling;

@@ -1,4 +1,5 @@
-// Tests trees: a machine that takes over the weights of one with fewer positions treats that machine's trees alike.
+// Tests that a machine that takes over the weights of a machine with fewer positions gives the same answers to that
+// machine's trees.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cstddef>
@@ -22,7 +23,7 @@ trees::options small() {
 
 struct answer {
   std::vector<index_t> symbols;
-  std::vector<double> weights;  // of the operations, step by step
+  std::vector<double> weights;  // weights of the operations in each step
 };
 
 answer answer_of(machine& m, trees::placed_tree tree) {
@@ -43,7 +44,7 @@ TEST_CASE("a widened machine does the same where no tree gets too deep for the o
   CAPTURE(o.empty_tree);
   auto const few = triad::programs::make<machine>(o, {6, 5, 2, true}),
              many = triad::programs::make<machine>(o, {6, 7, 2, true});
-  std::array<placed_node, 3> const tree{{{0, 1}, {1, 2}, {2, 3}}};  // 2 levels, and each step adds at most one
+  std::array<placed_node, 3> const tree{{{0, 1}, {1, 2}, {2, 3}}};  // 2 levels; each step adds at most one
   few->initialize(3), many->initialize(4);
   auto const before = answer_of(*few, tree), other = answer_of(*many, tree);
   REQUIRE(before.weights.size() == 9);

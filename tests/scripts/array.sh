@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests scripts/reproduce --array with numbers, with GNU parallel, and with the files of scripts/cluster and stubs of
+# Tests scripts/reproduce --array: with numbers, with GNU parallel, and with the files of scripts/cluster and stubs of
 # SLURM:
 #   array.sh ROOT FOLDER
 set -euo pipefail
@@ -13,7 +13,7 @@ unset SLURM_ARRAY_TASK_ID PARALLEL_SEQ TRIAD_BACKEND
 : > "$CALLS"
 failed() { echo "array: $1" >&2 && exit 1; }
 reproduce() { "$root/scripts/reproduce" "$@"; }
-says() {  # STATUS TEXT ARGUMENTS...: the script must end with STATUS and print TEXT
+says() {  # STATUS TEXT ARGUMENTS...: the script must exit with STATUS and print TEXT
   local expected=$1 text=$2 status=0
   shift 2
   output=$(reproduce "$@" 2>&1) || status=$?
@@ -21,7 +21,7 @@ says() {  # STATUS TEXT ARGUMENTS...: the script must end with STATUS and print 
   grep -qF -e "$text" <<< "$output" || failed "reproduce $*: no \"$text\" in: $output"
 }
 calls() { grep -cE -e "$1" "$CALLS" || true; }
-ran_once() {  # SEED...: each must have run once, from its start to its end
+ran_once() {  # SEED...: each seed must have run exactly once, from start to end
   local seed
   for seed in "$@"; do
     [[ $(calls "^$seed begins") == 1 && $(calls "^$seed ends") == 1 ]] || failed "seed $seed: $(cat "$CALLS")"
@@ -31,7 +31,7 @@ ran_once() {  # SEED...: each must have run once, from its start to its end
 runs=$TRIAD_RUNS seeds='clutrr-k234-s*'
 
 # ---- numbers --------------------------------------------------------------------------------------------------------
-# A number means the same run whatever has finished, and in whatever order the runs are named.
+# A number always means the same run, whatever runs have finished, and whatever the order in which the runs are named.
 reproduce clutrr "$seeds" --array --list > "$folder/numbers"
 [[ $(wc -l < "$folder/numbers") == 10 ]] || failed "ten seeds: $(cat "$folder/numbers")"
 grep -qP '^4\tclutrr-k234-s4\tleft$' "$folder/numbers" || failed "$(cat "$folder/numbers")"
@@ -42,22 +42,22 @@ diff <(sed 's/s4\tleft/s4\tfinished/' "$folder/numbers") <(reproduce clutrr --on
   failed "the numbers moved"
 says 0 "2	clutrr-k234-s2	left" clutrr clutrr-k234-s2 clutrr-k234-s1 clutrr-k234-s2 --array --list
 says 0 "clutrr-k234-s4: finished, its figures are at the end" clutrr "$seeds" --array=04
-# In the whole group, a run that the ledger lists as done is not run.
+# If the ledger lists a run of the group as done, its number does not start it.
 says 0 "1	clutrr-k234-s1	done" clutrr --array --list
 says 0 "clutrr-k234-s1: done, by docs/runs/ledger.csv" clutrr --array 1
 count=$(reproduce clutrr --array --list | wc -l)
-# The group "all" has numbers too; those of the first group come first.
+# The group "all" has numbers, too. The runs of the first group have the first numbers.
 says 0 "$((count + 1))	cogs-s1	done" all --array --list
 says 0 "cogs-s1: done, by docs/runs/ledger.csv; to run it here: scripts/reproduce cogs cogs-s1" \
   all --array $((count + 1))
 [[ $(calls begins) == 1 ]] || failed "a run that is done by the ledger: $(cat "$CALLS")"
-# The message says where the number came from.
+# The number may come from several places, and a message names the place.
 says 2 "--array wants the number of a run, or SLURM_ARRAY_TASK_ID or PARALLEL_SEQ" clutrr --array
 SLURM_ARRAY_TASK_ID=4 says 0 "clutrr-k234-s4: finished" clutrr "$seeds" --array
 PARALLEL_SEQ=4 says 0 "clutrr-k234-s4: finished" clutrr "$seeds" --array
 PARALLEL_SEQ=4 SLURM_ARRAY_TASK_ID=3 says 2 "say which with --array I" clutrr "$seeds" --array
 PARALLEL_SEQ=3 SLURM_ARRAY_TASK_ID=3 says 0 "clutrr-k234-s4: finished" clutrr "$seeds" --array 4
-# Invalid numbers of a run.
+# Numbers of no run are refused.
 says 2 "--array is 11: there are 10 runs, 1 to 10" clutrr "$seeds" --array 11
 says 2 "--array is 0: there are 10 runs" clutrr "$seeds" --array 0
 says 2 "--array is -1: there are 10 runs" clutrr "$seeds" --array -1
@@ -75,7 +75,7 @@ begun() {  # SEED: waits until its first epoch has ended
 }
 
 # ---- one run, several calls -----------------------------------------------------------------------------------------
-# The same number twice at once: one call trains, and the other says so and leaves the run alone.
+# The same number is called twice at the same time. One call trains; the other prints that, and does nothing.
 export STUB_HOLD=$folder/go-on
 trap 'touch "$folder/go-on"' EXIT  # so that no program keeps waiting
 reproduce clutrr "$seeds" --array 5 > "$folder/first" 2>&1 &
@@ -85,14 +85,14 @@ says 0 "clutrr-k234-s5: another call of this script is at it" clutrr "$seeds" --
 touch "$STUB_HOLD"
 wait $first || failed "the first of two: $(cat "$folder/first")"
 ran_once 5
-# Killed, and its number called again: the run is resumed.
+# A run is killed and its number is called again: the run is resumed.
 STUB_KILL=2 says 137 "" clutrr "$seeds" --array 6
 [[ ! -e $runs/clutrr-k234-s6.finished ]] || failed "a killed run counts as finished"
 says 0 "--resume" clutrr "$seeds" --array 6
 [[ $(calls '^6 resumes after 2') == 1 && $(calls '^6 epoch 1') == 1 ]] || failed "$(cat "$CALLS")"
 [[ $(cut -f 1,3 "$runs/clutrr-k234-s6.sittings") == began*$'\n'$'ended\t137\n'began*$'\n'$'ended\t0' ]] ||
   failed "$(cat "$runs/clutrr-k234-s6.sittings")"
-# The script is killed, but the program lives: no other run may start in its folder.
+# Only the script is killed, and its program continues. No other run may start in the program's folder.
 rm "$STUB_HOLD"
 "$root/scripts/reproduce" clutrr "$seeds" --array 7 > "$folder/killed" 2>&1 &
 killed=$!
@@ -100,17 +100,18 @@ begun 7
 kill -KILL $killed && { wait $killed 2> /dev/null || true; }
 says 0 "another call of this script is at it" clutrr "$seeds" --array 7
 touch "$STUB_HOLD"
-flock "$runs/clutrr-k234-s7.lock" true  # until the program has ended
+flock "$runs/clutrr-k234-s7.lock" true  # waits until the program has ended
 says 0 "--resume" clutrr "$seeds" --array 7
 [[ $(calls '^7 resumes after 3') == 1 ]] || failed "$(cat "$CALLS")"
-# SIGTERM for the whole group, as SLURM sends it: the program saves, its output is kept, and the next call resumes.
+# SIGTERM is sent to the whole process group, as SLURM does. The program saves the run, its output is kept, and the next
+# call resumes the run.
 rm "$STUB_HOLD"
 # shellcheck disable=SC2016
 setsid --wait bash -c 'echo $$ > "$0" && exec "$@"' "$folder/group" \
   "$root/scripts/reproduce" clutrr "$seeds" --array 8 > "$folder/stopped" 2>&1 &
 stopping=$!
 begun 8
-for _ in {1..600}; do if [[ -e $runs/clutrr-k234-s8.log ]]; then break; fi && sleep 0.05; done  # tee makes it
+for _ in {1..600}; do if [[ -e $runs/clutrr-k234-s8.log ]]; then break; fi && sleep 0.05; done  # tee makes this file
 kill -TERM -- "-$(cat "$folder/group")"
 status=0
 wait $stopping || status=$?
@@ -121,7 +122,7 @@ tail -n 1 "$runs/clutrr-k234-s8.sittings" | grep -qP '^ended\t.*\t143$' ||
   failed "$(cat "$runs/clutrr-k234-s8.sittings")"
 says 0 "--resume" clutrr "$seeds" --array 8
 [[ -e $runs/clutrr-k234-s8.finished ]] || failed "did not go on after SIGTERM"
-# On a file system without locks it says so, and runs nothing.
+# On a file system without locks, the script prints that and runs nothing.
 printf '#!/bin/sh\nexit 71\n' > "$folder/tools/flock" && chmod +x "$folder/tools/flock"
 PATH=$folder/tools:$PATH says 1 "clutrr-k234-s9.lock cannot be locked (flock: status 71)" clutrr "$seeds" --array 9
 [[ $(calls '^9 begins') == 0 ]] || failed "ran without a lock"
@@ -131,7 +132,7 @@ says 0 "the last run is now in $runs/clutrr-k234-s4.old" clutrr "$seeds" --array
 [[ -e $runs/clutrr-k234-s4.sittings.old && $(wc -l < "$runs/clutrr-k234-s4.sittings") == 2 ]] || failed "--again"
 
 # ---- what is built, and which commit is recorded --------------------------------------------------------------------
-# A separate checkout with a cmake that makes the stub, and a compiler that finds everything.
+# A separate checkout, with a cmake that makes the stub, and a compiler for which every header exists.
 mkdir -p "$folder/checkout"
 for part in scripts docs; do ln -s "$root/$part" "$folder/checkout/$part"; done
 cat > "$folder/tools/cmake" <<'STUB'
@@ -144,7 +145,7 @@ printf '#!/bin/sh\ncat > /dev/null\n' > "$folder/tools/compiler"
 printf '#!/bin/sh\n' > "$folder/tools/ninja"
 printf '#!/bin/sh\nif [ "$1" = rev-parse ]; then echo 1a2b3c4; else exit ${STUB_CHANGED:-0}; fi\n' > "$folder/tools/git"
 chmod +x "$folder"/tools/*
-in_checkout() {  # ARGUMENTS
+in_checkout() {  # ARGUMENTS...: runs scripts/reproduce in that checkout
   (unset TRIAD_PROGRAMS && PATH=$folder/tools:$PATH CXX=$folder/tools/compiler \
     STUB_PROGRAM="$folder/the programs/clutrr" "$folder/checkout/scripts/reproduce" "$@") > "$folder/built" 2>&1 ||
     failed "reproduce $*: status $?: $(cat "$folder/built")"
@@ -159,7 +160,7 @@ TRIAD_BACKEND=cuda in_checkout clutrr "$seeds" --array 2
 [[ $(calls '^cmake --build build/cuda --target clutrr') == 1 && $(commit_of 2) == 1a2b3c4 ]] ||
   failed "for a GPU: $(cat "$CALLS" "$runs/clutrr-k234-s2.sittings")"
 grep -q -e '--backend cuda' "$folder/built" || failed "no GPU: $(cat "$folder/built")"
-# A program that was built later by other means has an unknown commit.
+# If a program was built later in another way, its commit is unknown.
 touch -d '+1 hour' "$folder/checkout/build/release/bin/clutrr"
 TRIAD_PROGRAMS="$folder/checkout/build/release/bin" says 0 "" clutrr "$seeds" --array 3
 [[ $(commit_of 3) == unknown ]] || failed "the commit of 3: $(cat "$runs/clutrr-k234-s3.sittings")"
@@ -173,7 +174,7 @@ has_parallel=false
 if command -v parallel > /dev/null && parallel --version 2> /dev/null | grep -q GNU; then
   has_parallel=true
   rm -rf "$runs" && : > "$CALLS"
-  # With the number as an argument, and by PARALLEL_SEQ. The second call finds nothing left to do.
+  # The number is given as an argument, and then by PARALLEL_SEQ. The second call finds that nothing is left to do.
   parallel --will-cite -j 2 "$root/scripts/reproduce" clutrr "'$seeds'" --array ::: {10..1} > "$folder/parallel.log"
   ran_once {1..10}
   parallel --will-cite -j 2 "$root/scripts/reproduce" clutrr "'$seeds'" --array '{}' ::: {10..1} \
@@ -185,7 +186,8 @@ else
 fi
 
 # ---- scripts/cluster/*.sbatch, stubs of SLURM -----------------------------------------------------------------------
-# sbatch copies the file, as SLURM does, and runs it in this folder for each number, the last first, two at once.
+# As SLURM does, this sbatch copies the file, and runs it in this folder for each number; the last number first, two at
+# a time.
 cat > "$folder/tools/sbatch" <<'STUB'
 #!/usr/bin/env bash
 set -euo pipefail
@@ -205,7 +207,7 @@ file=$1 && shift
 while IFS= read -r line; do
   case $line in '#SBATCH '*) option "${line#\#SBATCH }" ;; '#'* | '') ;; *) break ;; esac
 done < "$file"
-for option in ${given[@]+"${given[@]}"}; do option "$option"; done  # these have priority
+for option in ${given[@]+"${given[@]}"}; do option "$option"; done  # options of the command line have priority
 mkdir -p "$SPOOL/job00001"
 cp "$file" "$SPOOL/job00001/slurm_script"
 export SLURM_JOB_ID=1 SLURM_ARRAY_JOB_ID=1 SLURM_CPUS_PER_TASK=$cpus SLURM_SUBMIT_DIR=$PWD
@@ -225,12 +227,12 @@ shift
 exec "$@"
 STUB
 chmod +x "$folder"/tools/*
-# The programs are in the folders that the files name, in a checkout without other programs.
+# The programs are in the folders that the files name, in a checkout that has no other programs.
 mkdir -p "$folder/checkout/build/release" "$folder/checkout/build/cuda"
 for part in scripts docs; do ln -s "$root/$part" "$folder/checkout/$part"; done
 for build in release cuda; do
   make_stub "$folder/checkout/build/$build/bin"
-  # Each prints its arguments.
+  # Each program prints its arguments.
   # shellcheck disable=SC2016
   sed -i '2i echo "'$build' gpu ${CUDA_VISIBLE_DEVICES-none} threads ${OMP_NUM_THREADS-none} $*"' \
     "$folder/checkout/build/$build/bin/clutrr"
@@ -242,7 +244,7 @@ rm -rf "$runs" && : > "$CALLS"
 submit --array=1-10 scripts/cluster/cpu.sbatch clutrr "$seeds" || failed "cpu.sbatch: $(cat "$folder/submitted")"
 ran_once {1..10}
 grep -q '^release gpu none threads 2 ' "$runs/clutrr-k234-s3.log" || failed "$(cat "$runs/clutrr-k234-s3.log")"
-# Submitted again, also with another set of numbers: nothing is left to do.
+# The same job array is submitted again, and with other numbers: nothing is left to do.
 submit --array=1,3-5%2 scripts/cluster/cpu.sbatch clutrr "$seeds" || failed "again: $(cat "$folder/submitted")"
 ran_once {1..10}
 rm -rf "$runs" && : > "$CALLS"
@@ -250,7 +252,8 @@ submit --array=1-10 scripts/cluster/gpu.sbatch clutrr "$seeds" || failed "gpu.sb
 ran_once {1..10}
 grep -q '^cuda gpu 0 threads 1 .* --backend cuda' "$runs/clutrr-k234-s3.log" ||
   failed "$(cat "$runs/clutrr-k234-s3.log")"
-# Without --array there is no number. With a number that is too large, a message says so and the others run.
+# Without --array there is no number, which is an error. A number that is too large gives a message, and the other runs
+# start.
 if submit scripts/cluster/cpu.sbatch clutrr "$seeds"; then failed "no array, and status 0"; fi
 grep -q -e '--array wants the number of a run' "$folder/submitted" || failed "$(cat "$folder/submitted")"
 rm -rf "$runs" && : > "$CALLS"
@@ -259,7 +262,7 @@ ran_once 9 10
 grep -q 'SLURM_ARRAY_TASK_ID is 11: there are 10 runs, 1 to 10' "$folder/submitted" ||
   failed "$(cat "$folder/submitted")"
 
-# ---- the command blocks of docs/operations/cluster.md, unchanged -----------------------------------------------------
+# ---- the command blocks of docs/operations/cluster.md, as they are ---------------------------------------------------
 block() {  # SECTION NUMBER: prints the block of commands with this number
   sed -n "/^## $1\$/,/^## /p" "$root/docs/operations/cluster.md" |
     awk -v number="$2" '/^```/ { inside = !inside; blocks += inside; next } inside && blocks == number'
@@ -270,7 +273,7 @@ run_block() {  # SECTION NUMBER
   (cd "$folder/checkout" && PATH=$folder/tools:$PATH bash -euo pipefail "$folder/block") > "$folder/block.log" 2>&1 ||
     failed "$1, block $2: $(cat "$folder/block.log")"
 }
-# Seeds of one's own data: a job each, with its folder, and one command for all.
+# Several seeds on your own data: each seed has a job and a folder of its own, and one command collects them all.
 for build in release cuda; do
   cat > "$folder/checkout/build/$build/bin/graphs" <<STUB
 #!/usr/bin/env bash
@@ -278,7 +281,7 @@ echo "$build gpu \${CUDA_VISIBLE_DEVICES-none} threads \${OMP_NUM_THREADS-none} 
 STUB
   chmod +x "$folder/checkout/build/$build/bin/graphs"
 done
-expect_calls() {  # LINES...: in any order
+expect_calls() {  # LINES...: calls that must have been made, in any order
   diff <(if (($# > 0)); then printf '%s\n' "$@" | sort; fi) <(sort "$CALLS") || failed "other calls than in docs/operations/cluster.md"
 }
 : > "$CALLS"
@@ -306,11 +309,11 @@ for section in "SLURM, on processors" "SLURM, on GPUs" "GNU parallel" "A loop of
   run_block "$section" 1
   ran_once {1..10}
 done
-# Runs what is left of the whole group, and nothing else; afterwards nothing is left.
+# Runs all runs of the whole group that are left, and no others. Afterwards none is left.
 left=$(cd "$folder/checkout" && scripts/reproduce clutrr --list | wc -l)
 : > "$CALLS"
 run_block "SLURM, on processors" 3
 [[ $left != 0 && $(calls ends) == "$left" ]] || failed "$left were left, these ran: $(cat "$CALLS")"
 [[ -z $(cd "$folder/checkout" && scripts/reproduce clutrr --list) ]] || failed "something is left"
-TRIAD_PROGRAMS="$folder/the programs" run_block "Numbers" 1  # otherwise it would build
+TRIAD_PROGRAMS="$folder/the programs" run_block "Numbers" 1  # otherwise it would build the programs
 grep -qF "clutrr-k234-s4: finished" "$folder/block.log" || failed "$(cat "$folder/block.log")"

@@ -1,14 +1,15 @@
 # shellcheck shell=bash
-# Sourced by tests of job arrays: makes a program `clutrr` that trains nothing, and leaves the files of the real one.
+# Is sourced by tests of job arrays: makes a program `clutrr` that does not train, but writes the same files as the real
+# one.
 
-make_stub() {  # FOLDER: makes the program there
+make_stub() {  # FOLDER: makes the program in this folder
   mkdir -p "$1"
   cat > "$1/clutrr" <<'STUB'
 #!/usr/bin/env bash
-# Runs three epochs. The checkpoint has the number of finished epochs, and the next call resumes after them.
-# Adds a line for each start, epoch and end to the file CALLS. STUB_KILL=EPOCH: dies there as by kill -9.
-# STUB_HOLD=FILE: waits after the first epoch until that file exists, or for SIGTERM. STUB_STATUS=3: did not learn.
-# STUB_DIVERGES=1: the loss is infinite or NaN after the first epoch.
+# Runs three epochs. The checkpoint has the number of finished epochs, and the next call continues after them. Appends a
+# line to the file CALLS for each start, epoch and end. STUB_KILL=EPOCH: dies at this epoch, as by kill -9.
+# STUB_HOLD=FILE: waits after the first epoch until that file exists, or until SIGTERM. STUB_STATUS=3: the run did not
+# learn. STUB_DIVERGES=1: the loss is infinite or NaN after the first epoch.
 set -euo pipefail
 resume=false
 while (($#)); do

@@ -1,6 +1,6 @@
-"""Compares BLEU of triad::text with sacreBLEU's, on random texts:  bleu.py ROOT FOLDER PROGRAM
+"""Compares BLEU scores of triad::text with those of sacreBLEU, on random texts:  bleu.py ROOT FOLDER PROGRAM
 
-Status 77, with a sentence, if there is no sacreBLEU."""
+If there is no sacreBLEU, prints a sentence and exits with status 77."""
 import os
 import random
 import subprocess
@@ -26,7 +26,7 @@ def line(draw, words, between):
 
 
 def changed(draw, text, words, between):
-    """A translation that is partly right, with some words exchanged, omitted or repeated."""
+    """Returns a translation that is partly right: some words are exchanged, omitted or repeated."""
     parts = text.split(between) if between else list(text)
     out = []
     for part in parts:
@@ -62,7 +62,7 @@ for case in range(60):
         ours = [float(x) for x in subprocess.run([program, tokens] + paths, check=True, capture_output=True, text=True).stdout.split()]
         metric = sacrebleu.metrics.BLEU(tokenize=tokens, force=True)
         theirs = metric.corpus_score(hypotheses, streams)
-        # Only the score and the counts are compared: if no word matches, sacreBLEU leaves precisions at 0.
+        # Only the score and the counts are compared, because sacreBLEU leaves precisions at 0 if no word matches.
         expected = [theirs.score, theirs.bp] + [x for n in range(4) for x in (theirs.precisions[n], theirs.counts[n], theirs.totals[n])]
         compared += 1
         relevant = [0] + [i for n in range(4) for i in (3 * n + 3, 3 * n + 4)]

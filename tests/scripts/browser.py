@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Controls a headless Chromium by its DevTools protocol over a websocket, with only the standard library."""
+"""Controls a headless Chromium by its DevTools protocol, over a websocket, with only the standard library."""
 import base64
 import json
 import os
@@ -17,13 +17,13 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 
 def find_browser():
-    """The path of a Chromium, or None. The variable CHROMIUM names another one."""
+    """Returns the path of a Chromium, or None. The variable CHROMIUM can name another one."""
     named = os.environ.get("CHROMIUM")
     return named or next((found for found in map(shutil.which, NAMES) if found), None)
 
 
 class Socket:
-    """A client's websocket for texts, in one frame or several."""
+    """A client's websocket for texts, which may come in one frame or in several."""
 
     def __init__(self, address, timeout=60):
         host, port, path = re.fullmatch(r"ws://([^:/]+):(\d+)(/.*)", address).groups()
@@ -80,8 +80,8 @@ class Socket:
 
 
 class Browser:
-    """One page at a time. `said` has the messages of the page's console, with exceptions; `asked` has its network
-    requests, except for its own file."""
+    """A browser that shows one page at a time. `said` has the messages on the page's console, including exceptions;
+    `asked` has the page's network requests, except for the page's own file."""
 
     def __init__(self, program):
         self.folder = tempfile.mkdtemp()
@@ -157,14 +157,14 @@ class Browser:
             raise RuntimeError(f"{path} is not loaded after a minute")
 
     def run(self, script):
-        """The value of a JavaScript expression in the page."""
+        """Returns the value of a JavaScript expression in the page."""
         answer = self.call("Runtime.evaluate", expression=script, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{script}: {json.dumps(answer['exceptionDetails'])}")
         return answer["result"].get("value")
 
     def place(self, selector):
-        """The centre of the first element that the selector finds, after scrolling to it."""
+        """Scrolls to the first element that the selector finds, and returns the element's centre."""
         at = self.run(f"""(() => {{
             const e = document.querySelector({json.dumps(selector)});
             if (!e) return null;

@@ -1,4 +1,4 @@
-"""Tests bench/cluster_costs.py: the bytes it states are the bytes sent, and its tables are those of
+"""Tests bench/cluster_costs.py: its bytes are those that are really sent, and its tables are those in
 docs/operations/cluster.md:
   cluster_costs.py ROOT FOLDER TRAFFIC_OF     the program triad-traffic-of
 SPDX-License-Identifier: Apache-2.0"""
@@ -23,7 +23,7 @@ def output(*command):
     return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True).stdout
 
 
-# ---- messages and bytes of each process, computed and counted --------------------------------------------------------
+# ---- messages and bytes of each process: computed, and counted -------------------------------------------------------
 script = root / "bench/cluster_costs.py"
 for processes in 1, 2, 4, 8, 32:
     for values in 1, 5, 4096, 4097, 10003, costs.TASKS["clutrr"].parameters:
@@ -41,14 +41,15 @@ for wrong in ["7"], ["7", "3"], ["7", "0"], ["x", "2"]:
 free = costs.Network("free", 0, math.inf, 1, 0, math.inf, 0, None)
 machine = costs.Machine("a machine", {"clutrr": 8.0}, {"clutrr": 6.0}, math.inf, 1, 0)
 setup = costs.Setup(machine, free, "all")
-for processes, examples in (2, 200), (8, 50), (64, 7), (512, 1), (1024, 1):  # 400 examples
+for processes, examples in (2, 200), (8, 50), (64, 7), (512, 1), (1024, 1):  # 400 examples in total
     found = costs.speed_up(setup, "clutrr", processes)
     expect(math.isclose(found, 400 / examples), f"{processes} processes without messages are {found} times as fast")
 expect(costs.half_used(setup, "clutrr") == 512 and costs.fastest(setup, "clutrr") == 512, "half used, fastest")
 found = costs.speed_up(setup._replace(shrinks="floor"), "clutrr", 4)
 expect(math.isclose(found, 8 / (2 + 6 / 4)), f"where the floor shrinks alone 4 processes are {found} times as fast")
 
-# Four processes by hand: 4 + 2 messages, and each byte is sent twice: half of the gradient, a quarter, and both again.
+# Four processes, by hand: there are 4 + 2 messages. Each byte is sent twice: half of the gradient and a quarter, and
+# both again.
 n = costs.TASKS["clutrr"].parameters
 slow = costs.Network("slow", 0.5, 1e6, 2, 0.25, 2e6, 0.125, None)
 half, quarter = 4 * n / 2 / 1e6, 4 * n / 4 / 1e6

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests scripts/reproduce --collect on folders of two machines, complete and damaged, made by a stub:  collect.sh ROOT
-# FOLDER
+# Tests scripts/reproduce --collect on folders of two machines, complete and damaged, which a stub has made:
+#   collect.sh ROOT FOLDER
 set -euo pipefail
 root=$1 folder=$2
 rm -rf "$folder"
@@ -8,7 +8,7 @@ mkdir -p "$folder/tools"
 source "$root/tests/scripts/array_stub.sh"
 make_stub "$folder/bin"
 echo 1a2b3c4 > "$folder/bin/clutrr.commit"
-# Two machines with their names and their folders.
+# Two machines, with their names and their folders.
 # shellcheck disable=SC2016  # for the stub
 printf '#!/bin/sh\n[ "$1" = -n ] && echo "$HOST_NAME" || echo x86_64\n' > "$folder/tools/uname"
 printf '#!/bin/sh\necho 4\n' > "$folder/tools/nproc"
@@ -20,7 +20,7 @@ on() {  # MACHINE SEED
   HOST_NAME=$1 TRIAD_RUNS="$folder/of $1" PATH=$folder/tools:$PATH \
     "$root/scripts/reproduce" clutrr 'clutrr-k234-s*' --array "$2" > "$folder/log" 2>&1
 }
-collects() {  # STATUS TEXT ARGUMENTS...: puts its tables, or its message, in `output`
+collects() {  # STATUS TEXT ARGUMENTS...: its tables, or its message, are left in `output`
   local expected=$1 text=$2 status=0
   shift 2
   output=$(cd "$folder" && "$root/scripts/reproduce" clutrr 'clutrr-k234-s*' --collect "$@" 2>&1) || status=$?
@@ -33,12 +33,13 @@ for seed in 3 4; do on two $seed; done
 STUB_STATUS=3 on two 5
 STUB_DIVERGES=1 on two 6
 for epoch in 1 2; do if STUB_KILL=$epoch on one 7; then failed "was not killed"; fi; done
-if STUB_KILL=1 on one 4; then failed "was not killed"; fi  # started on one machine, and ended on the other
+if STUB_KILL=1 on one 4; then failed "was not killed"; fi  # the run begins on one machine and ends on the other
 cp -r "$folder/$one" "$folder/whole one"
 cp -r "$folder/$two" "$folder/whole two"
 
 # ---- the table ------------------------------------------------------------------------------------------------------
-# A run in both folders counts once, with its finished part. A failed run counts in the mean, a diverged run does not.
+# If a run is in both folders, it counts once, with its finished part. A failed run is in the mean; a diverged run is
+# not.
 processor=$(sed -n '/^model name/{s/[^:]*: *//p;q}' /proc/cpuinfo | tr -s '\t ' ' ')
 cat > "$folder/expected" <<TABLE
 Of 10 runs 6 are finished here, 2 of them failed; 1 were begun, 0 are not run yet, and the ledger has 3 more.
@@ -66,23 +67,25 @@ The machines:
 TABLE
 collects 0 "" "$one" "$two"
 diff "$folder/expected" - <<< "$output" || failed "another table"
-# The order of the folders, a folder named twice, and full paths change nothing; nor does a copy without weights.
+# The tables do not depend on the order of the folders, on a folder that is named twice, on full paths, or on a copy
+# without weights.
 collects 0 "" "$folder/$two" "$folder/./$two" "$one"
 diff <(sed '/^| seed 3/s/one/two/' "$folder/expected") - <<< "$output" || failed "another table in another order"
 rm "$folder/$one"/*/model.safetensors
 collects 0 "" "$one" "$two" --out "the table.md"
 diff "$folder/expected" "$folder/the table.md" || failed "another table in a file"
-# Without folders, that of TRIAD_RUNS is used. Runs that are in no group are named and left out.
+# Without folders, the folder of TRIAD_RUNS is used. Runs that belong to no group are named and left out.
 mkdir "$folder/$one/own" && echo 'seed = 1' > "$folder/$one/own/config.toml"
 TRIAD_RUNS="$folder/$one" collects 0 "Of 10 runs 3 are finished here, 0 of them failed; 2 were begun"
 grep -qF "$folder/$one/own is of no run of scripts/reproduce, and left out" <<< "$output" || failed "$output"
 grep -qF "clutrr-k234-s5, 6, 8 to 10: in the ledger" <<< "$output" || failed "what is missing: $output"
-# All groups: the end names the settings without any run.
+# For all groups, the end of the output names the settings that have no run.
 output=$(cd "$folder" && "$root/scripts/reproduce" --collect "$one" "$two" 2> /dev/null)
 for absent in 'clutrr-k23-s4 to 10' 'cogs-s1 to 3'; do
   grep -qx -e "- $absent" <<< "$output" || failed "all, without $absent: $output"
 done
-# A folder from before there were sittings: unrecorded values are unknown, and the rule decides which run failed.
+# Older folders have no .sittings files. Values that were not recorded are unknown, and a rule decides which run has
+# failed.
 rm "$folder/$two"/*.sittings
 sed -i 's/^3,30\(.*\),0\.9500,/3,30\1,0.4900,/' "$folder/$two/clutrr-k234-s5/metrics.csv"
 collects 0 "| seed 4 (\`clutrr-k234-s4\`) | 54.6 | 54.0 | no | 1 min 01 s | not known | not known |" "$one" "$two"
@@ -117,7 +120,7 @@ row() {  # SEED STATE EPOCHS TIME FAILED FIGURES NOTE
 diff "$folder/rows" "$folder/docs/ledger.csv" || failed "other rows"
 cmp "$folder/docs/clutrr-k234-s5.csv" "$folder/whole two/clutrr-k234-s5/metrics.csv"
 [[ ! -e $folder/docs/clutrr-k234-s2.csv && ! -e $folder/docs/clutrr-k234-s7.csv ]] || failed "a course of another run"
-# The tables then have what the ledger has. Recording again changes only a run that was resumed.
+# The tables then show the ledger's values. Recording again changes only rows of runs that were resumed.
 collects 0 "clutrr-k234-s8 to 10: not run yet" "whole one" "whole two" --record
 diff "$folder/rows" "$folder/docs/ledger.csv" || failed "other rows when recorded again"
 sed -i 's/,no,/,perhaps,/' "$folder/docs/ledger.csv"
@@ -127,7 +130,7 @@ if output=$("$root/scripts/reproduce" clutrr --record 2>&1); then failed "--reco
 grep -qF -e "--record is of --collect" <<< "$output" || failed "$output"
 
 # ---- folders that give no table --------------------------------------------------------------------------------------
-damage() {  # NAME TEXT COMMAND...: damages a fresh copy of both; TEXT must be printed, and no table made
+damage() {  # NAME TEXT COMMAND...: damages a fresh copy of both folders; TEXT must be printed, and no table
   local name=$1 text=$2
   shift 2
   rm -rf "${folder:?}/$one" "${folder:?}/$two" "$folder/table.md"
@@ -139,12 +142,12 @@ damage() {  # NAME TEXT COMMAND...: damages a fresh copy of both; TEXT must be p
   grep -qF "$name" <<< "$output" || failed "$name is not named: $output"
 }
 run=clutrr-k234-s3
-# The same run with other figures: both are named.
+# The same run has different figures in the two folders; the message names both figures.
 damage "$folder/$one/$run" "loss of epoch 2 is 0.67 and 0.68" sed -i 's/^2,20,0.67/2,20,0.68/' "$two/$run/metrics.csv"
 grep -qF "$folder/$two/$run" <<< "$output" || failed "the second folder is not named: $output"
 damage "$folder/$two/$run" "k=10 is 63 and 62" sed -i 's/^k=10 .*/k=10  0.620/' "$two/$run.log"
 damage clutrr-k234-s4 "loss of epoch 1 is" sed -i 's/^1,10,0.76/1,10,0.75/' "$one/clutrr-k234-s4/metrics.csv"
-# Files that were cut.
+# Files whose end is missing.
 cut_end() { truncate -s -9 "$1"; }
 damage "$folder/$one/$run/metrics.csv:4" "the last line has no end" cut_end "$one/$run/metrics.csv"
 damage "$folder/$one/$run/metrics.csv" "ends at update 20, and the checkpoint beside it has 30" \
@@ -160,22 +163,22 @@ damage "$folder/$one/$run.log" "the file is empty" truncate -s 0 "$one/$run.log"
 damage "$folder/$one/$run/config.toml" "is missing" rm -r "$one/$run"
 damage "$folder/$one/$run/model.safetensors" "is no checkpoint" truncate -s 20 "$one/$run/model.safetensors"
 damage "$folder/$one/$run.sittings:1" "expected began" sed -i '1s/\t/ /' "$one/$run.sittings"
-# Another run in its place.
+# Another run is in its folder.
 damage "$folder/$one/$run/config.toml" "seed is 4, and the run is called $run" \
   sed -i 's/^seed = 3/seed = 4/' "$one/$run/config.toml"
 damage "$folder/$one/$run/config.toml" "preset is smoke" sed -i 's/paper-k234/smoke/' "$one/$run/config.toml"
 damage "clutrr-k234-s1 and $run are not runs of one setting" "epochs is 4, and 3 in" \
   sed -i 's/^epochs = 3/epochs = 4/' "$one/$run/config.toml"
-# Folders that cannot be read, and a file that cannot be written.
+# Folders that cannot be read, and a file that cannot be written, are reported.
 collects 2 "no folder $folder/nowhere" "$one" nowhere
 collects 1 "nowhere/table.md: cannot be written" "$folder/whole one" --out nowhere/table.md
 collects 2 "call it without --array" "$one" --array 1
-# An incomplete last line of a run in progress is not damage: it is left out, as --resume does.
+# The last line of a run in progress may be incomplete. This is not damage: the line is left out, as --resume does.
 cut_end "$folder/whole one/clutrr-k234-s7/metrics.csv"
 collects 0 "| clutrr-k234-s7, not finished: 1 epoch, ended with status 137 |" "whole one" "whole two"
 
 # ---- a run in two trainings -----------------------------------------------------------------------------------------
-# The run's seconds are the sum of both trainings. The last training makes no update if the first was sufficient.
+# The run's seconds are the sum of both trainings. If the first training was sufficient, the last one makes no update.
 tree=trees-robust-active-s1
 mkdir -p "$folder/trees/$tree/first"
 : > "$folder/trees/$tree.finished"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests scripts/reproduce --collect on the files of a build's programs, trained for some updates with their preset
+# Tests scripts/reproduce --collect on real files. The programs of a build write them in short trainings with the preset
 # smoke:
 #   collect_programs.sh ROOT FOLDER BUILD
 set -euo pipefail
@@ -8,8 +8,8 @@ rm -rf "$folder"
 mkdir -p "$folder/programs"
 failed() { echo "collect: $1" >&2 && exit 1; }
 export SMOKE=$build/bin QUESTIONS=$folder/questions
-# Called as for the published data, each program trains its preset smoke on generated data, and records the options of
-# the call.
+# Each program is called as for the published data. But it trains its preset smoke on generated data, and records the
+# options of the call.
 for program in clutrr cogs tree-transforms cognition cfq; do
   cat > "$folder/programs/$program" <<'STUB'
 #!/usr/bin/env bash
@@ -38,16 +38,16 @@ done
   --atom-limit 0.2 >> "$folder/log"
 export TRIAD_PROGRAMS=$folder/programs TRIAD_RUNS=$folder/runs
 mkdir -p "$folder/runs"
-ln -s "$QUESTIONS" "$folder/runs/cfq-generated"  # made already
+ln -s "$QUESTIONS" "$folder/runs/cfq-generated"  # these data exist already
 runs=(clutrr-k234-s1 clutrr-k234-s2 cogs-s1 cogs-s2 trees-active-s1 trees-active-s2 lrf-scan-length-s1
   lrf-scan-length-s2 cfq-parse-transformer-s1 cfq-parse-transformer-s2 cfq-semantic-small-lrf-s1)
-made() {  # NAME: makes the run by its number among the named runs
+made() {  # NAME: makes a run by its number among all named runs
   "$root/scripts/reproduce" all "${runs[@]}" --array \
     "$("$root/scripts/reproduce" all "${runs[@]}" --array --list | sed -n "s/\t$1\t.*//p")" >> "$folder/log" 2>&1 ||
     failed "$1: $(tail -n 5 "$folder/log")"
 }
 for name in "${runs[@]}"; do if [[ $name != *-s2 ]]; then made "$name"; fi; done
-# The losses of the second seeds become infinite or NaN, except in one program.
+# In all programs except one, the losses of the second seed become infinite or NaN.
 for name in "${runs[@]}"; do
   if [[ $name == clutrr-k234-s2 ]]; then made "$name"; elif [[ $name == *-s2 ]]; then DIVERGES=1 made "$name"; fi
 done
@@ -68,14 +68,14 @@ for name in "${runs[@]}"; do
   fi
 done
 has '^\| mean ± standard error, 2 seeds (\| [0-9.]+ ± [0-9.]+ )+\| 2 of 2 \|'
-# The figures are those that the programs print.
+# The collected figures are those that the programs have printed.
 for k in 6 10; do
   printed=$(sed -n "s/^k=$k  *//p" "$folder/runs/clutrr-k234-s1.log")
   shown=$(grep -F clutrr-k234-s1 <<< "$table" | cut -d '|' -f $((k - 3)))
   [[ $(awk "BEGIN { printf \"%.1f\", 100 * $printed }") == "${shown// /}" ]] ||
     failed "k=$k is $printed, the table has $shown"
 done
-# A failed run is recognised without its status, too.
+# A failed run is found without its recorded status, too.
 rm "$folder/runs"/*.sittings
 again=$("$root/scripts/reproduce" all "${runs[@]}" --collect) || failed "status $?: $again"
 verdicts() { grep -oE '^\| seed [^)]*\)|\*\*[a-z]+\*\*' <<< "$1"; }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Tests scripts/compare-peers with a Python and a triad-bench that only print numbers:  compare_peers.sh ROOT FOLDER
+# Tests scripts/compare-peers with stubs of Python and triad-bench, which only print numbers:  compare_peers.sh ROOT
+# FOLDER
 set -euo pipefail
 root=$1 folder=$2
 rm -rf "$folder"
@@ -7,7 +8,7 @@ mkdir -p "$folder/peers"
 touch "$folder/peers/edge_compiled.py" "$folder/peers/edge_layer.py"
 cat > "$folder/python" <<'STUB'
 #!/usr/bin/env bash
-# Prints what the peers print. One round is slower than the others, and the compiler warns.
+# Prints numbers like the other programs. One round is slower than the others, and the compiler warns.
 echo "a warning" >&2
 if [[ $1 == -c ]]; then echo 9.9 && exit; fi
 if [[ -n ${STUB_BREAKS:-} ]]; then exit 1; fi
@@ -28,7 +29,7 @@ chmod +x "$folder/python" "$folder/bench"
 export CALLS=$folder/calls TRIAD_BENCH=$folder/bench TRIAD_LOGS=$folder TRIAD_THREADS=2
 failed() { echo "compare-peers: $1" >&2 && exit 1; }
 output=$("$root/scripts/compare-peers" "$folder/peers" "$folder/python" 3 2>&1) || failed "status $?: $output"
-# The stronger opponent is first. Each is named by its formulation and has the median of the rounds.
+# The fastest opponent comes first. Each is named by its method, and has the median of the rounds.
 rows=$(grep '^triangular_attention/train/b:1/n:128/' <<< "$output" | sed -E 's/ +/ /g')
 expected='triangular_attention/train/b:1/n:128/d:200/h:4 compiled broadcast 10.00 5.00 2.00 77 3 4
 triangular_attention/train/b:1/n:128/d:200/h:4 compiled einsum 20.00 5.00 4.00 77 3 4
@@ -37,7 +38,7 @@ triangular_attention/train/b:1/n:128/d:200/h:4 eager einsum 30.00 5.00 6.00 77 3
 for n in 64 32; do grep -q "n:$n/.* compiled broadcast" <<< "$output" || failed "no row for n = $n: $output"; done
 grep -q 'b:400/n:5/.* compiled broadcast' <<< "$output" || failed "no row for small graphs: $output"
 grep -q '^edge_transformer_layer/.* eager einsum' <<< "$output" || failed "no row for the layer: $output"
-# The opponents alternate: none has its three rounds in a row.
+# The opponents take turns: none has its three rounds one after another.
 [[ $(head -n 3 "$CALLS" | sort -u | wc -l) == 3 ]] || failed "rounds are not in turn: $(head -n 3 "$CALLS")"
 # Errors are reported.
 says() {  # TEXT ARGUMENTS...

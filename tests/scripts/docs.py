@@ -1,6 +1,5 @@
 """Tests what scripts/docs makes of headers and pages, without the tools that make HTML: the pages of a few known
-headers, that no header and no declaration is lost, and the targets of links.
-docs.py ROOT FOLDER
+headers, that no header and no declaration is lost, and the targets of links. docs.py ROOT FOLDER
 SPDX-License-Identifier: Apache-2.0"""
 import pathlib
 import re
@@ -31,7 +30,7 @@ def lacks(text, part, where):
     expect(part not in text, f"{where}: {part!r} should have been left out")
 
 
-# ---- the reader: what starts a body, and what does not
+# ---- the reader of headers: what begins a body, and what does not
 
 SOURCE = r'''// What it is.
 // SPDX-License-Identifier: Apache-2.0
@@ -141,7 +140,7 @@ for part in ("numbered_batches", "trainer_", "private:"):
 has(made["api/index.md"], "[layers/tree](layers/tree/index.md)", "api/index.md")
 has(made["api/triad.md"], "(train/fit.md)", "api/triad.md")
 
-# ---- nothing is lost: headers, and lines that start a declaration, outside of detail
+# ---- no header is lost, and no line outside of detail that begins a declaration
 
 in_folder = {p.relative_to(root / "include/triad").as_posix() for p in (root / "include/triad").rglob("*.*")}
 expect(in_folder == set(reference.headers), f"headers without a page: {in_folder - set(reference.headers)}")
@@ -181,7 +180,7 @@ faults += written.broken
 in_menu = [place for _, sections in written.navigation() for _, places in sections for place in places]
 expect(sorted(in_menu) == sorted(written.places.values()), "the menu has not every page once")
 
-# ---- links of a page made for this test
+# ---- links in a page that this test makes
 
 shutil.rmtree(folder, ignore_errors=True)
 (folder / "docs/guide").mkdir(parents=True)
@@ -216,7 +215,7 @@ for lost, text in (("stray/page.md", "# Stray\n"), ("docs/untitled.md", "no titl
     except ValueError as error:
         has(str(error), lost, "what is said of a page")
 
-# ---- links of HTML: names become links, and broken links are found
+# ---- links in HTML: names of headers and functions become links, and broken links are found
 
 html = """<article><p><code>linear.hpp</code>, <code>graph_loader</code>, <code>fit()</code>, <code>width</code>,
 <a href="x.html"><code>run.hpp</code></a>, <code>include/triad/tree/</code></p>

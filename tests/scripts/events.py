@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares the files of train --tensorboard with metrics.csv. A reader in this file checks every record;
-TensorBoard's reader is also used if Python has the package:
+"""Compares the event files of train --tensorboard with metrics.csv. A reader in this file checks every record.
+TensorBoard's own reader is used, too, if Python has the package:
   events.py ROOT FOLDER BUILD
 """
 import csv
@@ -51,7 +51,7 @@ def records(path):
 
 
 def fields(message):
-    """(number, value) of each field of a protocol buffer: an integer, or bytes."""
+    """Yields (number, value) for each field of a protocol buffer; the value is an integer, or bytes."""
     at = 0
 
     def varint():
@@ -77,8 +77,8 @@ def fields(message):
 
 
 def read(paths):
-    """{tag: {step: value}}, with TensorBoard's rule: the start of a session drops values of that step and later
-    ones."""
+    """Returns {tag: {step: value}}. As in TensorBoard, the start of a session drops the values of its step and of later
+    steps."""
     found = {}
     for path in paths:
         for number, record in enumerate(records(path)):

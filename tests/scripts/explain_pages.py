@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the pages of `explain --html` in a browser, by pointer, finger and keyboard. Without a browser their script
-runs under node. Without node, too, only the contents of the files are checked:
+"""Tests the pages of `explain --html` in a browser, with pointer, finger and keyboard. Without a browser, the script of
+a page runs under node. Without node, too, only the contents of the files are checked:
   explain_pages.py ROOT FOLDER BUILD"""
 import json
 import pathlib
@@ -36,7 +36,7 @@ def lines(path, rows):
 
 
 def page_data(path):
-    """The data in the page, which must have no other part that needs a network."""
+    """Returns the data in the page. Checks that no other part of the page needs a network."""
     text = path.read_text()
     found = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
     expect(len(found) == 1, f"{path} has {len(found)} blocks of data")
@@ -81,13 +81,13 @@ run("cognition", "train", "--preset", "smoke", "--out", folder / "cognition", al
 run("cognition", "explain", folder / "cognition", "--count", 5, "--html", pages["layers"])
 data = {name: page_data(path) for name, path in pages.items()}
 
-# An existing page is kept, and a page that would replace an input is refused.
+# An existing page is not overwritten, and a page that would overwrite an input is refused.
 again = ["dependencies", "explain", folder / "parser", "--sentence", "M1 met M0", "--html"]
 run(*again, pages["dependencies"], allowed=(1,))
 run(*again, pages["dependencies"], "--force")
 run(*again, folder / "parser" / "model.safetensors", "--force", allowed=(1,))
 
-# A graph whose page would be too large is refused before anything is computed.
+# If the page of a graph would be too large, it is refused before anything is computed.
 large = json.dumps({"nodes": 49, "edges": [[0, HOSTILE[0], 1]], "query": [0, 1]})
 done = subprocess.run([build / "bin" / "graphs", "explain", folder / "graphs-run", large, "--html", folder / "large.html"],
                       capture_output=True, text=True, check=False)
@@ -145,7 +145,7 @@ with browser.Browser(program) as b:
         expect(b.asked == [pages[name].resolve().as_uri()], f"{name}: the page asked for {b.asked}")
         expect(b.run("document.title") == data[name]["title"], f"{name}: the title is {b.run('document.title')}")
 
-    for name in pages:  # at every size only figures scroll sideways
+    for name in pages:  # whatever the size, only figures scroll sideways
         for width, height, phone in ((1440, 900, False), (390, 844, True)):
             for dark in (False, True):
                 opened(name, width=width, height=height, phone=phone, dark=dark)
@@ -154,7 +154,8 @@ with browser.Browser(program) as b:
                 ground = b.run("getComputedStyle(document.body).backgroundColor")
                 expect((sum(map(int, re.findall(r"\d+", ground)[:3])) < 200) == dark, f"{name}: {ground} where dark is {dark}")
 
-    # Graphs: pointing at an edge shows its weights, a click keeps them, and layers and heads can be stepped.
+    # Graphs: pointing at an edge shows its weights, and a click keeps them visible. Layers and heads can be changed
+    # step by step.
     opened("kinship")
     view, names = data["kinship"]["views"][0], data["kinship"]["views"][0]["names"]
     count, of_heads = view["attention"]["layers"], view["attention"]["heads"]
@@ -200,7 +201,7 @@ with browser.Browser(program) as b:
         b.click(".steps button")
         first = view["steps"][0]
         expect_weights(first["layer"] - 1, of_heads - 1, first["from"], first["to"], "a step of the proof")
-    # The table of edges is one stop of Tab; arrow keys move inside.
+    # The Tab key stops once at the table of edges; arrow keys move within the table.
     b.run("document.querySelector('td[tabindex=\"0\"]').focus()")
     b.key("ArrowDown")
     b.key("ArrowRight")
@@ -208,7 +209,7 @@ with browser.Browser(program) as b:
     expect(focused == "1-1", f"the cell with the focus is {focused}")
     b.key("Enter")
     expect(f"{names[1]} \u2192 {names[1]}" in b.run(PANEL), f"Enter shows {b.run(PANEL)}")
-    # With Tab alone an edge can be reached, and the focus is visible.
+    # An edge can be reached with only the Tab key, and the focus is visible.
     b.run("document.activeElement.blur(); window.scrollTo(0, 0)")
     for _ in range(60):
         b.key("Tab")
@@ -227,7 +228,7 @@ with browser.Browser(program) as b:
     for label in HOSTILE[:2]:
         expect(label in texts, f"{label} is not on the page")
 
-    # Trees: steps, mixtures, nodes.
+    # Trees: steps, mixtures of trees, and nodes.
     opened("tree")
     last = len(steps)
     expect(b.run(STEP) == f"T{last} of {last}", f"the page begins at {b.run(STEP)}")
@@ -247,7 +248,7 @@ with browser.Browser(program) as b:
     b.hover('[data-key="1/0"]')
     expect(f"{best['label']}{best['score']:.2f}" in b.run(PANEL), f"the blend shows {b.run(PANEL)}")
 
-    # The course of a training: a map of each value.
+    # A training: one map for each kind of value.
     opened("training")
     maps = data["training"]["views"][0]["maps"]
     for k, one in enumerate(maps):
@@ -259,7 +260,7 @@ with browser.Browser(program) as b:
         b.run("document.activeElement.blur()")
         b.key("ArrowRight")
 
-    # Sentences: a word shows its heads.
+    # Sentences: a click on a word shows its heads.
     for name, word in (("dependencies", "M0"), ("meanings", "fox")):
         opened(name)
         view = data[name]["views"][0]
@@ -273,7 +274,7 @@ with browser.Browser(program) as b:
             expect("by way of" in panel, f"{name}: no attention: {panel}")
     expect(data["meanings"]["views"][0]["form"]["text"] in b.run("document.body.textContent"), "no logical form")
 
-    # Layers: tabs, maps, cells.
+    # Layers: tabs, maps, and cells.
     opened("layers")
     titles = [v["title"] for v in data["layers"]["views"]]
     expect(len(titles) == 4, f"the views are {titles}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests scripts/gpu pack in a separate folder, and the contents of the archive:  gpu_pack.sh ROOT FOLDER
+# Tests scripts/gpu pack in a folder of its own, and checks the content of the archive:  gpu_pack.sh ROOT FOLDER
 set -euo pipefail
 root=$1 folder=$2
 rm -rf "$folder"
@@ -17,11 +17,11 @@ pack() {
 }
 expect() { grep -qE "^gpu/$1\$" <<< "$held" || failed "no $1 in the archive: $held"; }
 
-# If nothing was prebuilt, the archive is for building on the other machine.
+# If nothing was built before, the archive is for building on the other machine.
 pack
 expect golden/one.safetensors
 expect data/clutrr/some/1.2_train.csv
-# It contains what this machine's compiler finds, and a message names what the compiler does not find.
+# The archive has the headers that this machine's compiler finds. A message names those that it does not find.
 for header in catch2/catch.hpp catch2/catch_all.hpp CLI/CLI.hpp nlohmann/json.hpp zlib.h zconf.h cblas.h \
   openblas_config.h; do
   if printf '#include <%s>\n' "$header" | "${CXX:-c++}" -std=c++20 -E -x c++ - > /dev/null 2>&1; then
@@ -35,7 +35,8 @@ for library in libz.a libopenblas.so; do
   if [[ $("${CXX:-c++}" -print-file-name=$library) == /* ]]; then expect "lib/$library"; fi
 done
 
-# Prebuilt programs are packed with the libraries that they load in addition to the system's, and without headers.
+# If programs were built before, they are packed with all libraries that they load, except the system's, and without
+# headers.
 mkdir -p "$folder/root/build/gpu/bin"
 echo 'int main() {}' > "$folder/one.cpp"
 options=()
@@ -46,12 +47,12 @@ expect bin/one
 expect golden/one.safetensors
 if ((${#options[@]})); then expect 'lib/libz\.so[.0-9]*'; fi
 if grep -q '^gpu/include/.' <<< "$held"; then failed "headers beside prebuilt programs: $held"; fi
-# A program that loads no such library is packed too.
+# A program that loads no such library is packed, too.
 printf '#!/bin/sh\n' > "$folder/root/build/gpu/bin/one"
 pack
 expect bin/one
 
-# Without xz, Python writes and reads the archive.
+# Without xz, Python writes and reads the archive instead.
 mkdir -p "$folder/no_xz" "$folder/unpacked/build"
 ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$folder/no_xz/python3"
 for tool in bash "${CXX:-c++}" tar cp rm mkdir mv du sed awk grep tr sort cut chmod dirname env cat ln head ldd find \
@@ -67,8 +68,8 @@ python3 -m tarfile -e "$archive" "$folder/unpacked/build"
 PATH=$whole_path
 [[ -f $folder/unpacked/build/gpu/bin/one ]] || failed "the archive that Python wrote lacks gpu/bin/one"
 
-# In a folder with only the scripts and the archive, `check` finds every library of the programs in the archive,
-# including one that the system lacks, and names one that is missing everywhere.
+# In a folder with only the scripts and the archive, `check` finds every library of the archive's programs, even one
+# that the system lacks. It names one that is missing everywhere.
 rm "$folder/root/build/gpu/bin/one"
 mkdir -p "$folder/own" "$folder/tools" "$folder/there/build"
 echo 'int carried() { return 0; }' > "$folder/own/carried.cpp"
@@ -83,7 +84,7 @@ cp -R "$folder/root/scripts" "$folder/there/"
 cp "$archive" "$folder/there/build/"
 printf '#!/bin/sh\necho stub\n' > "$folder/tools/nvidia-smi"
 chmod +x "$folder/tools/nvidia-smi"
-check() {  # STATUS REGEX: matches the report
+check() {  # STATUS REGEX: the report must match REGEX
   local status=0
   output=$(cd "$folder/there" && env -u LD_LIBRARY_PATH PATH="$folder/tools:$PATH" scripts/gpu check 2>&1) || status=$?
   ((status == $1)) || failed "check: status $status, expected $1: $output"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tests every stage of scripts/gpu that runs programs, with programs whose kernels run on the host and stubs of the
-# tools of a machine with a GPU. Then tests that fail there, which the report must name:  gpu_stages.sh ROOT FOLDER
-# BUILD
+# Tests every stage of scripts/gpu that runs programs. The kernels of these programs run on the host, and the tools of a
+# machine with a GPU are stubs. Also tests failures on such a machine, which the report must name:
+#   gpu_stages.sh ROOT FOLDER BUILD
 set -euo pipefail
 root=$1 folder=$2 programs=$3/bin
 unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
@@ -10,12 +10,12 @@ mkdir -p "$folder/tools" "$folder/build/gpu/bin" "$folder/golden" "$folder/data"
 failed() { echo "gpu stages: $1" >&2 && exit 1; }
 for part in scripts tests docs bench; do ln -s "$root/$part" "$folder/$part"; done
 
-stub() {  # FOLDER/NAME: the commands are on standard input
+stub() {  # FOLDER/NAME: makes a stub; its commands are on standard input
   { echo '#!/usr/bin/env bash' && cat; } > "$folder/$1"
   chmod +x "$folder/$1"
 }
 stub tools/nvidia-smi <<< 'echo "NVIDIA stub, 9.0, 580, 81559 MiB"'
-# Profiles its argument, which may end by itself, and prints stored output.
+# Runs its argument, which may end by itself, and prints stored output.
 stub tools/ncu <<'STUB'
 while (($#)); do
   case $1 in
@@ -27,18 +27,18 @@ while (($#)); do
 done
 exit 1
 STUB
-# Runs the command after its options.
+# Runs the command that follows its options.
 stub tools/compute-sanitizer <<'STUB'
 while [[ $1 == --* ]]; do if [[ $1 == --*=* ]]; then shift; else shift 2; fi; done
 exec "$@"
 STUB
 stub tools/python3 <<'STUB'
 case $1 in
-  -c) [[ $2 == *torch* ]] ;;  # there is a PyTorch, but no toolkit among its packages
+  -c) [[ $2 == *torch* ]] ;;  # there is a PyTorch, but its packages have no toolkit
   bench/torch_on_cuda.py) echo "name eager compiled MiB" && echo "clutrr_step 3.000 2.000 50 1.500 fused" ;;
 esac
 STUB
-on_host() {  # PROGRAM [INSTEAD]: passes INSTEAD in place of the name of a device
+on_host() {  # PROGRAM [INSTEAD]: passes INSTEAD where the name of a device is expected
   echo "exec '$programs/$1' \"\${@/#cuda/${2:-cuda}}\""
 }
 on_host triad-test-cuda-on-host | stub build/gpu/bin/triad-test-cuda
@@ -55,7 +55,7 @@ for file in dtm_DE__two_levels_wide_roles et_layer__narrow_block_flat; do
   cp "$root/tests/data/golden/$file".*.safetensors "$folder/golden/"
 done
 
-gpu() {  # STATUS ARGUMENTS...: its output is in `said`, its last report in `report`
+gpu() {  # STATUS ARGUMENTS...: its output is in `said`, and its last report in `report`
   local expected=$1 status=0
   shift
   rm -rf "$folder/build/gpu/log" "$folder/out"
@@ -67,7 +67,8 @@ gpu() {  # STATUS ARGUMENTS...: its output is in `said`, its last report in `rep
 expect() { grep -qE -e "$1" <<< "$report" || failed "no \"$1\" in the report: $report"; }
 expect_none() { if grep -qE -e "$1" <<< "$report"; then failed "\"$1\" in the report: $report"; fi; }
 
-# ---- what a machine with a GPU does -----------------------------------------------------------------------------------
+# ---- on a machine with a GPU, without failures
+# ------------------------------------------------------------------------
 gpu 0 check test --out "$folder/out"
 expect '^ *device +passed +.*NVIDIA stub'
 expect '^ *libraries +passed +.*every library of 8 programs is found'
@@ -87,14 +88,15 @@ gpu 0 bench torch profile
 expect '^ *clutrr_step +1\.0 +0\.5'
 expect '^ *bench-tf32x3 +passed'
 expect '^ *bench-bf16 +passed'
-# Ours, PyTorch's, ratio of the better one, called from Python.
+# The columns are triad's time, PyTorch's times, the ratio to the better of these, and the time of calls from Python.
 expect '^ *clutrr_step +1\.000 +3\.000 +2\.000 +2\.00 +20\.0 +50 +1\.500$'
 expect '^ *ncu-b-1-n-512-d-128 +passed'
 expect '^ *ncu-tree_machine_step +passed'
 grep -q -e '--once --filter=^triangle/train/b:1/n:512/d:128 --precision=bf16' "$folder/build/gpu/log/b-1-n-512-bf16.csv" ||
   failed "the tensor cores' triangle is not what was profiled"
 
-# ---- runs: one that ends, one that is interrupted, one that breaks -----------------------------------------------------
+# ---- runs: one ends, one is interrupted, and one fails
+# -----------------------------------------------------------------
 mv "$folder/build/gpu/bin/clutrr" "$folder/clutrr"
 stub build/gpu/bin/clutrr <<'STUB'
 while (($#)); do
@@ -111,13 +113,13 @@ case $seed in
 esac
 echo "k=10 1.0"
 STUB
-# The service for kernels of several runs at once is started before the runs and stopped after them.
+# The service that lets kernels of several runs execute at once is started before the runs, and stopped after them.
 stub tools/nvidia-cuda-mps-control <<'STUB'
 if [[ ${1:-} == -d ]]; then echo "begun in $CUDA_MPS_PIPE_DIRECTORY"; else echo "$(cat) in $CUDA_MPS_PIPE_DIRECTORY"; fi \
   >> "${CUDA_MPS_LOG:?}"
 STUB
 export CUDA_MPS_LOG=$folder/service
-# A folder named by a variable of the caller is not the service's folder.
+# A folder that a variable of the caller names must not be treated as the service's folder.
 mkdir -p "$folder/precious"
 export service=$folder/precious
 export TRIAD_GPU_STAGE_SECONDS=10
@@ -133,18 +135,19 @@ expect '^ *clutrr-k23-s9: FAILED'
 expect '^ *cannot read the data'
 expect '^ *clutrr-k23-s10: NOT FINISHED'
 gpu 2 train -- nothing
-# If the service does not start, runs take turns.
+# If the service does not start, the runs take turns.
 stub tools/nvidia-cuda-mps-control <<< '[[ ${1:-} != -d ]]'
 gpu 0 train -- clutrr/clutrr-k23-s7
 expect "^ *runs take turns: NVIDIA's"
 expect '^ *clutrr-k23-s7: finished'
-# A group stands for all its runs that are left, without the finished ones.
+# The name of a group stands for all of its runs that are not finished.
 gpu 0 train --dry-run -- clutrr
 expect 'clutrr/clutrr-k23-s9 '
 expect_none 'clutrr/clutrr-k23-s8 '
 
-# ---- errors there ---------------------------------------------------------------------------------------------------
-# A case that fails, one that no name matches, and one that kills its process: each is named, with its output.
+# ---- failures on a machine with a GPU
+# ---------------------------------------------------------------------------------
+# One test case fails, one name matches no case, and one case kills its process. Each is named, with its output.
 stub build/gpu/bin/triad-test-cuda <<'STUB'
 if [[ $1 == --list-test-names-only ]]; then printf '%s\n' good bad absent crash && exit 4; fi
 case $1 in
@@ -155,10 +158,10 @@ case $1 in
   *) echo "No tests ran" ;;
 esac
 STUB
-# Also a truncated golden file; losses that differ, that are NaN, or that are missing on the device; a program that
-# breaks; and status 3, which means that a run of so few updates has not learned.
+# More failures: a truncated golden file; losses that differ, are NaN, or are missing on the device; and a program that
+# fails. Status 3 means that a run with so few updates has not learned.
 head -c 4000 "$folder/golden/et_layer__narrow_block_flat.f32.safetensors" > "$folder/golden/broken.f32.safetensors"
-trains() {  # PROGRAM LOSSES STATUS: its losses and its status on the device
+trains() {  # PROGRAM LOSSES STATUS: the program's losses and status on the device
   stub "build/gpu/bin/$1" <<STUB
 while ((\$#)); do case \$1 in --out) out=\$2 ;; --backend) backend=\$2 ;; esac && shift; done
 losses=(1.5 1.25)
@@ -185,26 +188,26 @@ expect '^ *losses-cogs +FAILED'
 expect '^ *losses-trees +FAILED'
 expect '^ *losses-cognition +FAILED'
 expect '^ *losses-cfq +FAILED'
-# The sanitizer's cases have other names. Names that this build does not have must not count as passed.
+# The cases for the sanitizer have other names. Names that this build does not have must not count as passed.
 gpu 1 sanitize
 expect '^ *memcheck-small +FAILED \(66\)'
-# With a stub that has all of them. Each name is also one of the device tests.
+# With a stub that has all of these names, all must pass. Each name is also one of the device tests.
 cp "$folder/build/gpu/bin/triad-test-cuda" "$folder/triad-test-cuda.kept"
 stub build/gpu/bin/triad-test-cuda <<< 'echo "All tests passed ($*)"'
 gpu 0 sanitize
 expect '^ *racecheck-tiled +passed .*larger graphs'
 while IFS= read -r name; do
-  # With Catch2 version 2 the status is the number of cases.
+  # With Catch2 version 2, the exit status is the number of cases.
   found=$("$programs/triad-test-cuda-on-host" --list-test-names-only "$name" 2> /dev/null || true)
   found=${found:-$("$programs/triad-test-cuda-on-host" --list-tests --verbosity quiet "$name" || true)}  # version 3
   [[ -n $found ]] || failed "no device test is called $name"
 done < <(sed -n 's/^ *sanitized .* "\(.*\)" &.*/\1/p' "$root/scripts/gpu.d/sanitize.sh")
-# A program that was not packed is named, and the others run.
+# If a program was not packed, the report names it, and the other programs run.
 mv "$folder/build/gpu/bin/cognition" "$folder/cognition.kept"
 gpu 1 test
 expect '^ *losses-cognition +there is no cognition here: not compared'
 mv "$folder/cognition.kept" "$folder/build/gpu/bin/cognition"
-# A step that takes too long is stopped, and the report says so.
+# If a step takes too long, it is stopped, and the report says so.
 stub build/gpu/bin/triad-test-cuda <<STUB
 if [[ \$1 == --list* ]]; then echo a case; else echo \$\$ >> "$folder/pids" && exec sleep 60; fi
 STUB
@@ -216,7 +219,7 @@ for _ in {1..50}; do
   sleep 0.1
 done
 [[ -z $alive ]] || failed "cases go on after their stage's time: $alive"
-# Catch2 version 3 lists cases with another option.
+# Catch2 version 3 has another option to list cases.
 stub build/gpu/bin/triad-test-cuda <<'STUB'
 case $1 in
   --list-test-names-only) echo "Unrecognised token: $1" >&2 && exit 255 ;;
@@ -226,7 +229,7 @@ esac
 STUB
 gpu 1 test
 expect '^ *device-cases +passed +.* 2 passed, 0 failed, of 2$'
-# A run that writes at the same time does not make the stage fail; an archive that cannot be written does.
+# The stage succeeds if a run writes at the same time. It fails if the archive cannot be written.
 real_tar=$(command -v tar)
 stub tools/tar <<< "$real_tar"' "$@" && exit 1'
 gpu 0 check --out "$folder/out"
@@ -235,7 +238,7 @@ gpu 1 check --out "$folder/out"
 rm "$folder/tools/tar"
 mv "$folder/triad-test-cuda.kept" "$folder/build/gpu/bin/triad-test-cuda"
 
-# Without a program nothing is tested, and the report says so. No driver means no GPU.
+# Without a program, nothing is tested, and the report says so. Without a driver, there is no GPU.
 rm "$folder/build/gpu/bin/triad-test-cuda"
 gpu 2 test
 grep -q "there is no triad-test-cuda: carry build/gpu.tar.xz here" <<< "$said" || failed "$said"

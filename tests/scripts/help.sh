@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Tests that --help of every program and verb fits on a screen and names the program's page. --help-all must have every
-# option with a text, and with its default unless the option is a flag or is required:
+# Tests that --help of every program and verb fits on a screen and names the program's page. In --help-all, every option
+# must have a description, and its default unless the option is a flag or is required:
 #   help.sh ROOT FOLDER BUILD
 set -euo pipefail
 root=$1 build=$3
 failed() { echo "help: $1" >&2 && exit 1; }
 options() { grep -oE '^  --[a-z0-9-]+' | sort; }
-# Prints each option of --help-all on one line: its name, its argument, and its text.
+# Prints each option of --help-all in one line: its name, its argument, and its description.
 entries() {
   awk '/^Options:/ { on = 1; next }
     /^[^ ]/ { on = 0 }
@@ -31,7 +31,7 @@ for program in $programs; do
     [[ $short == *"$page"* ]] || failed "$program $verb names no page"
     while read -r name type text; do
       case $name in -h,* | '') continue ;; esac
-      if [[ ! $type =~ ^(TEXT|INT|UINT|FLOAT|ENUM)(:|$) ]]; then  # a flag
+      if [[ ! $type =~ ^(TEXT|INT|UINT|FLOAT|ENUM)(:|$) ]]; then  # the option is a flag
         [[ -n $type$text ]] || failed "$program $verb: --help-all says nothing of $name"
         continue
       fi
@@ -39,19 +39,19 @@ for program in $programs; do
       [[ $text =~ ^(.*[^ ].*)\ \[[^][]+\]$ ]] || failed "$program $verb: no text, or no default: $name $type $text"
       with_default=$((with_default + 1))
     done < <(entries <<< "$all")
-    # --help states the number of omitted options, and --help-all has them.
+    # --help prints how many options it leaves out; --help-all must have these.
     left_out=$(comm -13 <(options <<< "$short") <(options <<< "$all") | wc -l)
     [[ -z $(comm -23 <(options <<< "$short") <(options <<< "$all")) ]] || failed "$program $verb: --help has more than --help-all"
     said=$(sed -n 's/^\([0-9]*\) options that are seldom given.*/\1/p' <<< "$short")
     ((left_out == ${said:-0})) || failed "$program $verb: $left_out options are left out, $said are said"
   done
-  # An option without a text in --help works too, and messages contain its name.
+  # An option that --help does not describe works, too, and error messages have its name.
   status=0
   text=$("$call" train --warmup -1 2>&1) || status=$?
   [[ $status == 2 && $text == *--warmup:* ]] || failed "$program train --warmup -1: status $status: $text"
 done
 ((with_default > 300)) || failed "only $with_default options with a default were found"
-# The values of a preset are stated next to the defaults, and are the defaults if the preset is given.
+# The values of a preset are printed next to the defaults. If the preset is given, they are the defaults.
 text=$("$build/bin/parse" train --help-all | entries)
 [[ $text == *"Hidden size [128; "*"smoke: 16]"* ]] || failed "parse train --help-all does not say what presets have: $text"
 text=$("$build/bin/parse" train --preset smoke --help | entries)

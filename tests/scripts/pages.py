@@ -1,6 +1,6 @@
-"""Checks that the lines of the pages have at most 120 columns. Only rows of tables, which Markdown cannot break, may
-be longer. In README.md, docs/ and examples/ the visible text of a row, with links without their targets, may have at
-most 200 columns. Each picture of docs/pictures must be shown on a page, and each picture on a page must have an
+"""Checks the pages. Their lines may have at most 120 columns, except for rows of tables, which Markdown cannot break.
+In README.md, docs/ and examples/, the visible text of a row (with links, without their targets) may have at most 200
+columns. Each picture of docs/pictures must be shown on a page, and each picture on a page must have an
 alternative text. Each page must have one title, a heading of the first level, and each link must lead to an existing
 file and heading.
 pages.py ROOT: prints the errors and ends with 1.
@@ -20,7 +20,7 @@ shown = set()
 
 
 def prose(text):
-    """The lines outside of code blocks, with their numbers."""
+    """Yields the lines outside of code blocks, with their numbers."""
     fence = False
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("```"):
@@ -30,7 +30,7 @@ def prose(text):
 
 
 def anchors(path):
-    """The valid `#...` of a page: its headings, as GitHub names them."""
+    """Returns the valid `#...` of a page: its headings, as GitHub names them."""
     names = {}
     for _, line in prose(path.read_text(encoding="utf-8")):
         if match := re.match(r"#{1,6} (.*)", line):

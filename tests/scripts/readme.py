@@ -2,8 +2,8 @@
 """Copies the code in README.md into files, runs it, and compares the output with README.md:
   readme.py ROOT FOLDER programs BUILD                       the commands, by BUILD/bin/clutrr and BUILD/bin/graphs
   readme.py ROOT FOLDER project COMPILER GENERATOR CCCL      the C++ program and its project, and the line of Python
-The quickstart is not run to its end, which would take minutes. Its lines are compared with the form of a run of a
-few updates, and its figures with docs/runs/ledger.csv. A block that this file does not know is an error.
+The quickstart is not run to its end, which would take minutes. Its lines are compared with those of a run of a few
+updates, and its figures with docs/runs/ledger.csv. A block that this file does not know is an error.
 SPDX-License-Identifier: Apache-2.0"""
 
 import csv
@@ -40,7 +40,7 @@ class Page:
          self.bibtex) = (body for _, body in blocks)
 
     def quoted(self, pattern):
-        """The only piece of code within a line that matches."""
+        """Returns the only piece of code within a line that matches the pattern."""
         prose = re.sub(r"(?ms)^```.*?^```$", "", self.text)
         found = [code for code in re.findall(r"`([^`\n]+)`", prose) if re.search(pattern, code)]
         if len(found) != 1:
@@ -54,7 +54,7 @@ def programs(page, root, folder, build):
         run(f"{clone.replace('ADDRESS', shlex.quote(str(root)))} && test -x scripts/quickstart", folder)
     else:
         print("left out: git clone, since this is no checkout of git")
-    here = folder / "checkout"  # with uncommitted changes
+    here = folder / "checkout"  # has the uncommitted changes, too
     (here / "build/release").mkdir(parents=True)
     (here / "build/release/bin").symlink_to(build / "bin")
     (here / "examples").symlink_to(root / "examples")
@@ -125,14 +125,14 @@ def project(page, root, folder, compiler, generator, cccl):
     if "warning" in (done.stdout + done.stderr).lower():
         fail(f"a reader sees warnings:\n{done.stdout}{done.stderr}")
     said, expected = done.stdout.splitlines()[-1], page.quoted("^chains of ")
-    # 100.00 % of 2,000 chains with the kernels for AVX-512, AVX2 and SSE2; on another processor rounding may cause one
-    # more error.
+    # The model answers 100.00 % of 2,000 chains with the kernels for AVX-512, AVX2 and SSE2. On another processor,
+    # rounding may cause an error.
     if said not in (expected, expected.replace("100 %", "99 %")):
         fail(f"its program prints\n{said}\nexpected\n{expected}")
 
     python = page.quoted("^import torch")
     compile(python, "README.md", "exec")
-    for interpreter in (sys.executable, root / "build/torch/bin/python"):  # scripts/torch installs into that one
+    for interpreter in (sys.executable, root / "build/torch/bin/python"):  # scripts/torch installs into the second one
         if not Path(interpreter).exists():
             continue
         if subprocess.run([interpreter, "-c", "import torch, triad_torch"], capture_output=True).returncode == 0:

@@ -6,7 +6,7 @@ rm -rf "$folder"
 mkdir -p "$folder/bin"
 cat > "$folder/bin/clutrr" <<'STUB'
 #!/usr/bin/env bash
-# Trains nothing: leaves a checkpoint in the folder after --out and prints its arguments.
+# Does not train: writes a checkpoint to the folder after --out, and prints its arguments.
 arguments="$*"
 while (($#)); do
   if [[ $1 == --out ]]; then mkdir -p "$2" && echo "$arguments" > "$2/model.safetensors"; fi
@@ -18,7 +18,7 @@ STUB
 chmod +x "$folder/bin/clutrr"
 export TRIAD_PROGRAMS=$folder/bin TRIAD_RUNS=$folder/runs TRIAD_DATA=$folder/data
 failed() { echo "$1: $2" >&2 && exit 1; }
-says() {  # STATUS TEXT ARGUMENTS...: the script must end with STATUS and print TEXT
+says() {  # STATUS TEXT ARGUMENTS...: the script must exit with STATUS and print TEXT
   local expected=$1 text=$2 status=0
   shift 2
   output=$("$root/scripts/reproduce" "$@" 2>&1) || status=$?
@@ -29,7 +29,7 @@ has() { [[ -e $folder/runs/$1 ]] || failed "$1" "is missing"; }
 
 name=clutrr-k234-s1
 grep -q "^$name,done," "$root/docs/runs/ledger.csv" || failed "$name" "is not done by the ledger, as this test wants it"
-# A run that the ledger lists as done is skipped unless it is named.
+# If the ledger lists a run as done, it is skipped, unless it is named.
 says 0 "$name: done, by docs/runs/ledger.csv; to run it here: scripts/reproduce clutrr $name" clutrr
 [[ ! -e $folder/runs/$name ]] || failed "$name" "ran, and is done by the ledger"
 has clutrr-k23-s10/model.safetensors
@@ -37,15 +37,15 @@ says 0 "finished, its figures are at the end" clutrr clutrr-k23-s10
 says 0 "stub train --preset paper-k234 --data $folder/data/clutrr/data_db9b8f04 --seed 1 --out $folder/runs/$name" \
   clutrr $name
 has $name.finished
-# A finished run is skipped, and a message says how to repeat it.
+# A finished run is skipped, and a message says how to run it again.
 echo first > "$folder/runs/$name/model.safetensors"
 says 0 "to repeat it: scripts/reproduce clutrr $name --again" clutrr $name
 [[ $(cat "$folder/runs/$name/model.safetensors") == first ]] || failed "$name" "was touched"
-# Runs that are left: neither finished nor done by the ledger.
+# Runs are left if they are neither finished nor done according to the ledger.
 rm "$folder/runs/clutrr-k23-s9.finished"
 output=$("$root/scripts/reproduce" clutrr --list)
 [[ $output == clutrr-k23-s9 ]] || failed "--list" "says $output"
-# The state in a run's row decides, and not whether there is a row.
+# What counts is the state in the run's row of the ledger, and not whether there is a row.
 printf 'name,state,seed\nclutrr-k23-s9,stopped,9\n' > "$folder/ledger.csv"
 output=$(TRIAD_LEDGER=$folder/ledger.csv "$root/scripts/reproduce" clutrr --array --list)
 for state in 's1\tleft' 's9\tleft' 's10\tfinished'; do
@@ -54,7 +54,7 @@ done
 sed -i 's/s9,stopped/s9,done/' "$folder/ledger.csv"
 output=$(cd "$folder" && TRIAD_LEDGER=ledger.csv "$root/scripts/reproduce" clutrr --array --list)
 grep -qP '\tclutrr-k23-s9\tdone$' <<< "$output" || failed "--list" "not done: $output"
-# --again: earlier files are set aside, and nothing is resumed.
+# --again: earlier files are renamed, and no run is resumed.
 for number in '' 2; do
   cp "$folder/runs/$name.log" "$folder/log"
   says 0 "the last run is now in $folder/runs/$name.old$number" clutrr $name --again
@@ -63,15 +63,15 @@ for number in '' 2; do
   cmp "$folder/log" "$folder/runs/$name.log.old$number"
 done
 [[ $(cat "$folder/runs/$name.old/model.safetensors") == first ]] || failed "$name.old" "is not the first run"
-# An interrupted run is resumed, also if --again started it.
+# An interrupted run is resumed, even if it was started with --again.
 rm "$folder/runs/$name.finished"
 says 0 "--resume" clutrr $name --again
-# A run that did not learn is finished; one that broke is not.
+# A run that did not learn is finished. A run that failed is not.
 STUB_STATUS=3 says 0 "stub" clutrr $name --again
 has $name.finished
 STUB_STATUS=1 says 1 "stub" clutrr $name --again
 [[ ! -e $folder/runs/$name.finished ]] || failed "$name" "broke and counts as finished"
-# Trees as sequences: tree-transforms writes the rows, once, and pairs trains on them.
+# Trees as sequences: tree-transforms writes the rows once, and pairs trains on them.
 cat > "$folder/bin/tree-transforms" <<'STUB'
 #!/usr/bin/env bash
 echo "$*" >> "$(dirname "$0")/made"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Tests that each program accepts the options of every run of scripts/reproduce. The programs check the options, and end
-# when they would read missing data or make an impossible folder:  reproduce_options.sh ROOT FOLDER BUILD
+# Tests that each program accepts the options of every run of scripts/reproduce. The programs check the options. They
+# end when they would read data that are missing, or create a folder that cannot be created:
+#   reproduce_options.sh ROOT FOLDER BUILD
 set -euo pipefail
 root=$1 folder=$2 build=$3
 rm -rf "$folder"
@@ -8,8 +9,8 @@ mkdir -p "$folder/bin"
 for program in clutrr cogs tree-transforms cognition cfq pairs; do
   cat > "$folder/bin/$program" <<STUB
 #!/usr/bin/env bash
-# Required data are an empty folder. Each run ends with the status of one that did not learn, so that the next run
-# starts.
+# If a run needs data, they are an empty folder. Each run exits with the status of a run that did not learn, so that the
+# next run starts.
 name= given=()
 while ((\$#)); do
   if [[ \$1 == --out ]]; then

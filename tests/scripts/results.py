@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests that the tables of docs/results/ are those of docs/runs/ledger.csv, and that scripts/results reports
-differences between page, ledger and docs/runs/NAME.csv:  results.py ROOT FOLDER"""
+"""Tests that the tables of docs/results/ agree with docs/runs/ledger.csv, and that scripts/results reports differences
+between a page, the ledger and docs/runs/NAME.csv:  results.py ROOT FOLDER"""
 
 import csv
 import shutil
@@ -28,7 +28,7 @@ if status != 0:
     fail(f"the pages and the ledger disagree:\n{said}")
 print(said, end="")
 
-# The runs that scripts/reproduce regards as done are those of the ledger, in every group.
+# In every group, the runs that scripts/reproduce counts as done are those of the ledger.
 listed = subprocess.run(
     [root / "scripts/reproduce", "all", "--array", "--list"], capture_output=True, encoding="utf-8", check=True
 ).stdout
@@ -37,12 +37,13 @@ with (root / "docs/runs/ledger.csv").open(encoding="utf-8", newline="") as file:
     done = {row["name"] for row in csv.DictReader(file) if row["state"] == "done"}
 if len(states) < 250 or len(done & states.keys()) < 200:
     fail(f"{len(states)} runs of scripts/reproduce, {len(done & states.keys())} done: this looks in the wrong place")
-for name, state in states.items():  # a run that was also made in this checkout is `finished`
+for name, state in states.items():  # `finished` means that the run was also made in this checkout
     if (state == "done" and name not in done) or (state == "left" and name in done):
         fail(f"{name} is {state} for scripts/reproduce, and the ledger says otherwise")
 
 
-# ---- changes in a copy of the pages, and their messages --------------------------------------------------------------
+# ---- changes in a copy of the pages, and the messages that must follow
+# -------------------------------------------------
 def fresh():
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(root / "docs/runs", copy / "docs/runs")
@@ -86,7 +87,7 @@ damaged(LEDGER, "clutrr-k234-s1,done,1,", "clutrr-k234-s1,done,2,", "the seed of
 damaged(LEDGER, "\nclutrr-k234-s1,", "\nclutrr-k234-s2,", "the seed of clutrr-k234-s2 is '1'")
 damaged(LEDGER, "name,state,", "name,stage,", "expected name,state,")
 damaged(TABLES, "table cogs\n", "table cogs-2\n", "has no table cogs")
-# Metrics that runs wrote during training: epochs, validation, time, and that each file belongs to a run.
+# The metrics that runs wrote in training: their epochs, validation and time, and that each file belongs to a run.
 fresh()
 shutil.copy(copy / "docs/runs/clutrr-k234-s4.csv", copy / "docs/runs/clutrr-k234-s11.csv")
 expect("clutrr-k234-s11.csv: the ledger has no run clutrr-k234-s11", "--check")
@@ -99,12 +100,12 @@ course.write_text("".join(lines).replace(",0.9937,", ",0.9837,"), encoding="utf-
 expect("validation of clutrr-k234-augmented-full-s1 is 99.4, and 98.37", "--check")
 damaged("runs/clutrr-k234-s4.csv", ",38.03,", ",48.03,", "clutrr-k234-s4 took 38.0 s, and 48.0 s by its lines in")
 damaged("runs/cfq-parse-paper-edge-tied-s1.csv", "500,0.568289,", "500,0.668289,", "0.67")
-# A mean that is stated with its own digits must be close to the ledger's.
+# If a page states a mean with digits of its own, it must be close to the ledger's.
 damaged(TABLES, "test, LAS = 95.3 ± 0.2", "test, LAS = 94.3 ± 0.2", "LAS is 95.4 ± 0.2 by the ledger, and 94.3 ± 0.2")
 
 # ---- a new run: its row, the mean, missing runs ----------------------------------------------------------------------
 fresh()
-with (copy / "docs" / LEDGER).open("a", encoding="utf-8") as file:  # at the end: scripts/results sorts it
+with (copy / "docs" / LEDGER).open("a", encoding="utf-8") as file:  # at the end of the file: scripts/results sorts it
     figures = "k=6: 100.0; k=7: 100.0; k=8: 100.0; k=9: 100.0; k=10: 100.0"
     file.write(f"clutrr-k234-untied-s6,done,6,,abc1234,NVIDIA H200,2026-12-01,50,40.0 s,no,{figures},two sittings\n")
     file.write("clutrr-k234-untied-s8,stopped,8,,abc1234,NVIDIA H200,2026-12-01,10,,,,\n")

@@ -1,4 +1,4 @@
-"""Tests scripts/same-weights on small files made here:  same_weights.py ROOT FOLDER"""
+"""Tests scripts/same-weights on small files that the test makes:  same_weights.py ROOT FOLDER"""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ folder.mkdir(parents=True)
 
 
 def write(name, tensors, metadata=None):
-    """Writes a file with {name: (dtype, shape, bytes)}, in that order."""
+    """Writes a safetensors file with {name: (dtype, shape, bytes)}, in that order."""
     header, body = {"__metadata__": metadata or {}}, b""
     for tensor, (dtype, shape, data) in tensors.items():
         header[tensor] = {"dtype": dtype, "shape": shape, "data_offsets": [len(body), len(body) + len(data)]}
@@ -38,11 +38,11 @@ def expect(status, texts, *arguments):
 
 old = write("old.safetensors", {"a.0.q": floats(1, 2, 3), "a.1.q": floats(4, 5), "steps": ("I64", [1], struct.pack("<q", 7))})
 
-# Another order and other settings do not change the tensors.
+# The tensors are the same if their order or the settings differ.
 other = write("other.safetensors", {"steps": ("I64", [1], struct.pack("<q", 7)), "a.1.q": floats(4, 5), "a.0.q": floats(1, 2, 3)}, {"written": "later"})
 expect(0, ["the same: 3 tensors in 1 file"], old, other)
 
-# One element differs slightly, another more. The sign of a zero is a difference, and so is a NaN.
+# One element differs slightly, and another one more. The sign of a zero counts as a difference, and so does a NaN.
 other = write("differs.safetensors", {"a.0.q": floats(1, 2.5, 2.75), "a.1.q": floats(4, 5), "steps": ("I64", [1], struct.pack("<q", 7))})
 expect(1, ["a.0.q: 2 of 3 elements differ, the largest absolute difference is 0.5, at element 1: 2.0 and 2.5", "1 of 1 files differ"], old, other)
 zero, minus_zero = write("zero.safetensors", {"z": floats(0.0)}), write("minus_zero.safetensors", {"z": floats(-0.0)})
@@ -51,7 +51,7 @@ nan = write("nan.safetensors", {"z": floats(float("nan"))})
 expect(1, ["the largest absolute difference is inf"], zero, nan)
 expect(0, ["the same"], nan, nan)
 
-# Every other type of number.
+# All other types of numbers.
 for dtype, one, two, gap in [("F64", "<d1.0", "<d1.5", "0.5"), ("F16", "<e1.0", "<e1.5", "0.5"), ("U8", "<B1", "<B4", "3"), ("I32", "<i-1", "<i4", "5")]:
     a, b = (struct.pack(text[:2], float(text[2:]) if text[1] in "de" else int(text[2:])) for text in (one, two))
     expect(1, [f"difference is {gap},"], write("one.safetensors", {"x": (dtype, [1], a)}), write("two.safetensors", {"x": (dtype, [1], b)}))
@@ -60,13 +60,13 @@ expect(1, ["difference is 0.5,"], *bf16)
 unknown = [write(f"unknown_{i}.safetensors", {"x": ("F8_E4M3", [1], bytes([i]))}) for i in range(2)]
 expect(1, ["x: other bytes"], *unknown)
 
-# A tensor is missing, extra, or has another type or shape.
+# A tensor is missing, is additional, or has another type or shape.
 other = write("other.safetensors", {"a.0.q": floats(1, 2, 3), "b": floats(1), "steps": ("I64", [1], struct.pack("<q", 7))})
 expect(1, ["2 differences", "a.1.q is missing in NEW", "b is in NEW only"], old, other)
 other = write("other.safetensors", {"a.0.q": ("F32", [3, 1], floats(1, 2, 3)[2]), "a.1.q": floats(4, 5), "steps": ("F64", [1], bytes(8))})
 expect(1, ["a.0.q has shape [3] in OLD and [3, 1] in NEW", "steps is I64 in OLD and F64 in NEW"], old, other)
 
-# Renamed tensors.
+# Tensors that were renamed.
 new = write("renamed.safetensors", {"b.0.query.0": floats(1, 2, 3), "b.1.query.1": floats(4, 5), "updates": ("I64", [1], struct.pack("<q", 7))})
 table = folder / "renames"
 table.write_text("# of all layers\n\na.0.q b.0.query.0\na.*.* b.*.*uery.1\nsteps updates\n")
@@ -79,7 +79,7 @@ expect(2, ["renames:1: expected OLD_NAME NEW_NAME with as many * in both"], old,
 table.write_text("a.0.q x\na.1.q x\n")
 expect(2, ["two tensors would be called x"], old, new, table)
 
-# Run folders, and folders that contain run folders.
+# Folders of runs, and folders that have folders of runs.
 for run in ("before", "after"):
     write(f"{run}/first/model.safetensors", {"w": floats(1)})
     write(f"{run}/second/seed-1/model.safetensors", {"w": floats(2)})

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Tests scripts/cluster/cpu.sbatch with SLURM itself. This machine is its one node, and the test starts its own daemons:
+# Tests scripts/cluster/cpu.sbatch with SLURM itself. This machine is SLURM's only node, and the test starts daemons of
+# its own:
 #   slurm.sh ROOT FOLDER
-# Status 77 if SLURM or MUNGE are not installed or do not start here; their output is then in FOLDER/*.log.
+# The status is 77 if SLURM or MUNGE are not installed or do not start here. Their output is then in FOLDER/*.log.
 set -euo pipefail
 root=$1 folder=$2
 PATH=$PATH:/usr/sbin:/sbin
@@ -35,7 +36,7 @@ later() {  # SECONDS COMMAND...: repeats the command until it succeeds
 }
 
 # ---- the daemons ----------------------------------------------------------------------------------------------------
-# Paths of sockets must be short, and munged requires a folder that no other user can write to.
+# Paths of sockets must be short. munged needs a folder to which no other user can write.
 sockets=$(mktemp -d "${TMPDIR:-/tmp}/triad-slurm-XXXXXX")
 trap 'touch "$folder/go-on"; stop_daemons; rm -rf "$sockets"' EXIT
 chmod 755 "$sockets"
@@ -104,12 +105,11 @@ for seed in {1..6}; do
 done
 grep -q -P '^began\t.*, threads: 1\t' "$TRIAD_RUNS/clutrr-k234-s2.sittings" ||
   failed "the sittings: $(cat "$TRIAD_RUNS/clutrr-k234-s2.sittings")"
-# A number that does not exist fails, and its neighbour runs.
+# A number that does not exist fails; the run of the number before it is made.
 if submit --wait --array=10,11 scripts/cluster/cpu.sbatch clutrr "$seeds"; then failed "11 of 10, and status 0"; fi
 [[ $(calls '^10 ends') == 1 ]] || failed "number 10 did not run: $(said)"
 grep -q 'SLURM_ARRAY_TASK_ID is 11: there are 10 runs, 1 to 10' "$folder"/checkout/slurm-*_11.out || failed "$(said)"
-# The signal that SLURM sends before the time limit: the run is saved, and the same job array submitted again resumes
-# it.
+# SLURM sends a signal before the time limit. The run is saved, and the same job array, submitted again, resumes it.
 export STUB_HOLD=$folder/go-on
 submit --array=7-8 scripts/cluster/cpu.sbatch clutrr "$seeds" || failed "$(said)"
 begun() { [[ $(calls '^[78] epoch 1') == 2 ]]; }

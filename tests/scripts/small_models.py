@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that the trained models of examples/models give the answers that the pages show, and that the programs
-accept the commands of scripts/small-models:
+"""Tests that the trained models of examples/models give the answers that the pages show, and that the programs accept
+the commands of scripts/small-models:
   small_models.py ROOT FOLDER BUILD"""
 import json
 import os
@@ -25,12 +25,12 @@ def expect(true, text):
 
 
 def masked(text):
-    """The text without the digits of probabilities and times, which processors round differently."""
+    """Returns the text without the digits of probabilities and times, since processors round differently."""
     return re.sub(r"\d+\.\d+", "N", text)
 
 
 def blocks_after(mark, text):
-    """For each such comment, the block after it and the next block."""
+    """Yields, for each such comment, the block after it and the next block."""
     for part in text.split(f"<!-- {mark} -->\n")[1:]:
         yield re.findall(r"```\n(.*?)```", part, re.S)[:2]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests scripts/smoke-runs with a build's programs, and scripts/same-weights on the result:  smoke_runs.sh ROOT FOLDER
-# BUILD
+# Tests scripts/smoke-runs with the programs of a build, and scripts/same-weights on the result:
+#   smoke_runs.sh ROOT FOLDER BUILD
 set -euo pipefail
 root=$1 folder=$2 build=$3
 rm -rf "$folder"
@@ -13,7 +13,7 @@ done
 "$root/scripts/same-weights" "$folder/runs" "$folder/runs" | grep -q " in $(wc -l <<< "$names") files" || failed "not a file for each run"
 if output=$("$root/scripts/smoke-runs" "$build" "$folder/runs" 2>&1); then failed "overwrites a folder"; fi
 grep -q "is there already" <<< "$output" || failed "$output"
-# Another seed gives another run, which shows that the comparison can fail.
+# Another seed gives another run. This shows that the comparison can fail.
 status=0
 "$build/bin/cogs" train --preset smoke --seed 2 --threads 1 --dropout 0.1 --out "$folder/other" > "$folder/other.log" 2>&1 || status=$?
 ((status == 0 || status == 3)) || failed "cogs: status $status"

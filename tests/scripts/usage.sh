@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Tests that a script that is called wrongly prints the whole comment at its beginning, and nothing after it:
+# Tests that a script that is called wrongly prints the whole comment at its beginning, and nothing else:
 #   usage.sh ROOT FOLDER
 set -euo pipefail
 root=$1 folder=$2
 rm -rf "$folder"
 mkdir -p "$folder/scripts"
 failed() { echo "usage: $1" >&2 && exit 1; }
-prints() {  # FILE ARGUMENTS...: it must print its comment with status 2, from this folder and from its own
+prints() {  # FILE ARGUMENTS...: must print its comment and exit with status 2, from here and from its own folder
   local place status expected output
   expected=$(awk 'NR > 1 && !/^#/ { exit } NR > 1 && !/^# shellcheck / { sub(/^# ?/, ""); print }' "$1")
   for place in "$folder" "$(dirname "$1")"; do
@@ -24,7 +24,7 @@ prints "$root/scripts/gpu" nothing
 prints "$root/scripts/kill-test"
 prints "$root/scripts/smoke-runs" one
 prints "$root/scripts/compare-peers"
-# Any number of lines, also with an empty line among them.
+# The comment may have any number of lines, and an empty line among them.
 cp "$root/scripts/usage.sh" "$folder/scripts/"
 for lines in 1 2 40; do
   {
@@ -43,5 +43,5 @@ for lines in 1 2 40; do
   prints "$folder/scripts/of-$lines"
   [[ $("$folder/scripts/of-$lines" 2>&1 | wc -l) == "$lines" ]] || failed "a comment of $lines lines"
 done
-# No script may state the number of its lines.
+# No script may contain the number of its comment's lines.
 if grep -nE "sed -n '2[,p]" "$root"/scripts/* 2> /dev/null; then failed "lines of its own, above"; fi

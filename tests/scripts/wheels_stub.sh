@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# Sourced by the tests of scripts that install pinned wheels (pinned_wheels of scripts/packages.sh):
-#   wheels_stub ROOT FOLDER SCRIPT REQUIREMENTS   copies ROOT's SCRIPT and list to FOLDER/root; python3 and apt-get are
-#   stubs
-#   says STATUS TEXT ARGUMENTS...                 runs SCRIPT, which must end with STATUS and print TEXT
-#   called REGEX, not_called REGEX                check the stubs' calls in that run
-# $LACKS: venv, index, or nothing. A Python program of the project ends with $STATUS.
+# Is sourced by the tests of scripts that install pinned wheels (pinned_wheels of scripts/packages.sh):
+#   wheels_stub ROOT FOLDER SCRIPT REQUIREMENTS   copies SCRIPT and the requirements from ROOT to FOLDER/root; makes
+# stubs
+#                                                 of python3 and apt-get
+#   says STATUS TEXT ARGUMENTS...                 runs SCRIPT, which must exit with STATUS and print TEXT
+#   called REGEX, not_called REGEX                check the calls of the stubs in that run
+# $LACKS: what the machine lacks: venv, index, or nothing. A Python program of the project exits with $STATUS.
 
 failed() { echo "$1: $2" >&2 && exit 1; }
 

@@ -1,6 +1,6 @@
-# Tests that a configure without an MPI leaves out triad::mpi and says so, since quickstart installs no MPI. FindMPI
-# makes its target before it has found an MPI, so the target alone does not show that there is one. With MPICXX, the
-# compiler wrapper of an MPI, the MPI is found.
+# Tests that configuring without an MPI leaves out triad::mpi and prints that; scripts/quickstart installs no MPI.
+# FindMPI makes its target before it has found an MPI, so the target alone does not show that there is one. With MPICXX,
+# the compiler wrapper of an MPI, the MPI is found.
 file(REMOVE_RECURSE ${FOLDER})
 set(configure ${CMAKE_COMMAND} -S ${SOURCE} -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER} -D TRIAD_CCCL_DIR=${CCCL}
   -D TRIAD_TESTS=OFF -D TRIAD_EXAMPLES=OFF -D TRIAD_BENCH=OFF)

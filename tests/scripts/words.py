@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that project-private words are absent from the library's names, options, comments and messages; the
-glossary has the words that remain:
+"""Checks that words which only this project uses do not occur in the library's names, options, comments and messages.
+The glossary has the exceptions:
   words.py ROOT FOLDER
 Names inside kernels are not checked."""
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 LEFT_OUT = {"shut", "reads", "reading", "slab", "tall", "note", "notes", "identity", "middles", "own",
             "said", "told", "untold", "asked", "judge", "judgement", "begun", "climb", "whoever", "nobody"}
-ENDINGS = ("_settings", "_sizes", "settings")  # these are called options
+ENDINGS = ("_settings", "_sizes", "settings")  # such structs are called options instead
 FOLDERS = ("core", "ops", "tree", "layers", "models", "batches", "decoding", "train", "io", "reference")
 OLD_OPTIONS = "examples/programs/shared/cli/renames.hpp"
 LONGEST_GLOSSARY = 8
@@ -20,13 +20,13 @@ PROSE = ("include", "examples", "tests", "bench")
 
 
 def code(text):
-    """The source without comments and strings."""
+    """Returns the source without comments and strings."""
     text = re.sub(r'R"\((.|\n)*?\)"', '""', text)
     return re.sub(r'//[^\n]*|"(\\.|[^"\\\n])*"', lambda m: '""' if m[0][0] == '"' else "", text)
 
 
 def prose(text):
-    """The comments and strings of a source, one line each with its number."""
+    """Yields the comments and strings of a source, each in one line with its number."""
     for found in re.finditer(r'//[^\n]*|"(?:\\.|[^"\\\n])*"', text):
         yield text.count("\n", 0, found.start()) + 1, found[0]
 

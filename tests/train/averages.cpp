@@ -1,4 +1,5 @@
-// Tests moving averages of parameters: the formula, an exchange that keeps every bit, and resumed runs.
+// Tests moving averages of parameters: the formula, that exchanging them with the parameters keeps every bit, and
+// resumed runs.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/averages.hpp"
 
@@ -42,7 +43,7 @@ TEMPLATE_TEST_CASE("the decay rises to what is asked for, and the first average 
   set_all(5);
   mean.update();
   CHECK(copied(mean.flat_values()) == copied(vec<double const>(w)));  // the gaps between tensors stay zero, too
-  // d = 1/10, 2/11, 3/12, then 0.3 instead of 4/13.
+  // The decay d is 1/10, 2/11, 3/12, and then 0.3, which is less than 4/13.
   double expected = 5;
   std::vector<double> const decays{0.1, 2.0 / 11, 0.25, 0.3, 0.3};
   for (std::size_t t = 0; t < decays.size(); ++t) {
@@ -163,7 +164,7 @@ TEST_CASE("while averages answer, parameters are neither trained, copied nor wri
   learner.accumulate(in, targets, 1);
   mean.in_use([&] {
     refused([&] { learner.finish(0.01); });
-    learner.set_step(learner.step());  // discards the part
+    learner.set_step(learner.step());  // discards the part that was added
     refused([&] { learner.restore(then); });
     refused([&] { (void)learner.snapshot(); });
     refused([&] { initialize(parameters, 9); });

@@ -1,6 +1,5 @@
-// Tests loss and accuracy over data, also by groups: they equal those of one large batch however the data are divided,
-// and nothing is changed.
-// is changed.
+// Tests the loss and the accuracy over data, also by groups. They must equal those of one large batch, however the data
+// are divided into batches, and nothing may be changed.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/evaluate.hpp"
 
@@ -38,7 +37,7 @@ TEMPLATE_TEST_CASE("an evaluation is of all samples, whatever the batches, and b
   }
   CHECK_THAT(whole.accuracy, test::WithinRel(static_cast<double>(correct) / 9, 1e-12));
 
-  // The loss of the whole batch, and the number of right answers from the logits.
+  // Computes the loss of the whole batch, and counts right answers from the logits.
   double by_hand = 0;
   for (auto const& g : r.data) {
     r.loader.clear();

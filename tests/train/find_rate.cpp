@@ -1,4 +1,4 @@
-// Tests the search for a first learning rate: the loss falls there, and the trainer is unchanged.
+// Tests the search for a first learning rate: the loss falls at this rate, and the trainer is not changed.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/find_rate.hpp"
 
@@ -20,7 +20,7 @@ TEST_CASE("the rate that is found lowers the loss more than one far below and on
   CHECK(r.learner.snapshot() == before);
   CHECK((found.rate > 1e-4 && found.rate < 1));
   REQUIRE(found.points.size() > 10);
-  CHECK(found.points.size() < 70);  // it stops where the loss rises
+  CHECK(found.points.size() < 70);  // the search stops where the loss rises
   for (std::size_t k = 1; k < found.points.size(); ++k) CHECK(found.points[k].rate > found.points[k - 1].rate);
   auto const loss_after = [&](double rate) {
     r.learner.restore(before);

@@ -1,4 +1,5 @@
-// Tests a gradient against finite differences: a right one passes, a wrong one is named, and NaN never passes.
+// Tests the comparison of a gradient with finite differences: a right gradient passes, a wrong one is named, and NaN
+// never passes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/finite_differences.hpp"
 
@@ -46,7 +47,7 @@ TEST_CASE("gradient_check does not pass what is not a number") {
   CHECK_FALSE(static_cast<bool>(report));
 }
 
-// f = sum a_i x_i^2
+// The function f = sum a_i x_i^2, whose gradient is 2 a_i x_i.
 gradient_report squares(std::vector<double> const& a, std::vector<double> const& x, double slope = 2,
                         gradient_check_options const& o = {}) {
   return gradient_check(
@@ -65,13 +66,13 @@ gradient_report squares(std::vector<double> const& a, std::vector<double> const&
 TEST_CASE("a report says where the largest error was, what both sides say, and how many were looked at") {
   auto const right = squares({1, -2, 3}, {0.5, 1, -1});
   CHECK(static_cast<bool>(right));
-  CHECK(right.checks == 6);  // two directions, four elements
+  CHECK(right.checks == 6);  // two directions and four single elements
   CHECK_THAT(right.text(), test::contains("gradient_check: right in all 6 checks"));
   auto const wrong = squares({1}, {3}, 4, {.directions = 0, .elements = 1});
   CHECK_FALSE(static_cast<bool>(wrong));
   CHECK((wrong.path == "x" && wrong.element == 0 && wrong.analytic == 12));
   CHECK_THAT(wrong.numeric, test::WithinAbs(6, 1e-6));
-  CHECK_THAT(wrong.worst, test::WithinAbs(0.5, 1e-6));  // relative to the larger of the two
+  CHECK_THAT(wrong.worst, test::WithinAbs(0.5, 1e-6));  // relative to the larger of the two derivatives
   CHECK_THAT(wrong.text(), test::contains("wrong at x at element 0: backward says 12, finite differences 6"));
 }
 
@@ -81,7 +82,7 @@ TEST_CASE("a kink within the step is passed at a smaller one, a wrong gradient a
         {{"x", {x}}}, [](variables const& v) { return std::abs(v[0].values[0]); },
         [&](variables const&, variables& d) { d[0].values[0] = claimed; }, {.directions = 0, .elements = 1});
   };
-  CHECK(static_cast<bool>(at(5e-6, 1)));  // the kink of |x| is within 1e-5
+  CHECK(static_cast<bool>(at(5e-6, 1)));  // the kink of |x| is within the step of 1e-5
   CHECK_FALSE(static_cast<bool>(at(5e-6, -1)));
   CHECK_FALSE(static_cast<bool>(at(5e-6, 0)));
 }

@@ -1,4 +1,4 @@
-// Tests that weights that are infinite or NaN are found, each kind at every position, and named.
+// Tests that infinite weights and NaNs are found and named, at every position.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/finite_weights.hpp"
 
@@ -24,7 +24,7 @@ struct two_tensors {
   }
 };
 
-// A set of parameters, and trainers of it, with the members that are used here.
+// A set of parameters and trainers that use it; both have the members that are tested here.
 template <class T>
 struct set {
   using memory = host_memory;

@@ -1,4 +1,5 @@
-// Tests epochs with a criterion: the number of updates, when they stop, and which parameters remain.
+// Tests training over epochs with a criterion: the number of updates, when training stops, and which parameters are
+// kept.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/fit.hpp"
 
@@ -46,7 +47,7 @@ TEST_CASE("it learns, and more updates than a trainer remembers are all counted"
   auto many = [&](std::uint64_t epoch) {
     auto again = r.data;
     for (int i = 0; i < 15; ++i) again.insert(again.end(), r.data.begin(), r.data.end());
-    r.data = again;  // 144 samples
+    r.data = again;  // 144 samples in total
     return r.pass(epoch, 1);
   };
   auto const long_epoch = fit(r.learner, many, {.epochs = 1, .schedule = 3e-3});
@@ -69,7 +70,7 @@ TEMPLATE_TEST_CASE("the epoch that the criterion is lowest for is restored, with
   };
   auto const train = [&](std::uint64_t epoch) { return r.pass(epoch); };
   auto const stopped = fit(r.learner, train, {.epochs = 7, .schedule = 0.01, .each_epoch = criterion, .patience = 4});
-  // 2 a second time is no improvement.
+  // A second value of 2 is not an improvement.
   CHECK((stopped.epochs.size() == 6 && stopped.best_epoch == 1 && stopped.best == 2));
   CHECK(r.learner.snapshot() == after[1]);
   CHECK(r.learner.step() == 6);
@@ -105,14 +106,14 @@ TEMPLATE_TEST_CASE("weights that the last update of an epoch spoils end a run be
     asked.push_back(r.learner.snapshot());
     return 1.0;
   };
-  auto const rate = [](std::uint64_t update) { return update < 5 ? 0.01 : 1e300; };  // infinite as a float
+  auto const rate = [](std::uint64_t update) { return update < 5 ? 0.01 : 1e300; };  // 1e300 is infinite as a float
   auto const train = [&](std::uint64_t epoch) { return r.pass(epoch); };             // of 3 updates
   CHECK_THROWS_WITH(fit(r.learner, train, {.epochs = 2, .schedule = rate, .each_epoch = criterion}),
                     contains("fit: after epoch 1: value ") && contains("expected a finite number"));
   REQUIRE(asked.size() == 1);
   CHECK(r.learner.snapshot() == asked[0]);
 
-  test::small_run<TestType> last;  // without a criterion too
+  test::small_run<TestType> last;  // works without a criterion, too
   CHECK_THROWS_WITH(
       fit(last.learner, [&](std::uint64_t epoch) { return last.pass(epoch); }, {.epochs = 2, .schedule = rate}),
       contains("fit: after epoch 1: value "));
@@ -164,7 +165,7 @@ TEST_CASE("callbacks are told of every update, of what was said of an epoch, and
                                         "update 4", "update 5", "worth 4", "epoch 1"});
   CHECK(r.learner.step() == 6);
 
-  // The best epoch is restored, also if a callback stops the epoch after it.
+  // The best epoch is restored, even if a callback stops the next epoch.
   run other;
   trainer_snapshot<float> best;
   fit_options to_third{.epochs = 9, .schedule = 0.01};
@@ -187,7 +188,7 @@ TEST_CASE("an epoch's updates allocate nothing") {
   run r;
   auto pass = r.pass(0, 9);
   auto const batch = *pass.begin();
-  // The same batch ten times. Each pass records the number of allocations so far.
+  // The same batch, ten times. Each iteration records the number of allocations so far.
   struct counted {
     decltype(batch)* one;
     std::vector<long>* seen;

@@ -1,4 +1,4 @@
-// Tests that gradient_check passes right gradients and finds planted mistakes.
+// Tests that gradient_check accepts right gradients and finds planted mistakes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/gradient_check.hpp"
 
@@ -28,7 +28,7 @@ struct values {
 
 enum class mistake { none, wrong_number, parameters_overwritten, input_accumulated, reads_before_writing, one_element };
 
-// y = a x, one factor for each column, with one mistake in backward.
+// The layer y = a x, with one factor for each column. Its backward pass has one mistake.
 struct broken_scale {
   using input = tensor<double const, dyn, dyn>;  // (rows, d)
   using output = tensor<double, dyn, dyn>;       // (rows, d)
@@ -97,7 +97,7 @@ TEST_CASE(
   CHECK_THAT(report(mistake::none).text(), test::contains("right in all 12 checks"));
 }
 
-// y = a x + b. The fields do not list b, or backward writes past the end of it.
+// The layer y = a x + b. Either its fields do not list b, or its backward pass writes beyond the end of b's gradient.
 struct forgetful_scale {
   using input = tensor<double const, dyn, dyn>;  // (rows, d)
   using output = tensor<double, dyn, dyn>;       // (rows, d)
@@ -143,7 +143,7 @@ struct forgetful_scale {
   }
 };
 
-// y = t(x), with t in scratch memory, by loops inside or outside of on_host.
+// The layer y = t(x), with t in scratch memory. Loops compute it inside on_host or outside of it.
 struct looping_copy {
   using input = tensor<double const, dyn, dyn>;  // (rows, d)
   using output = tensor<double, dyn, dyn>;       // (rows, d)

@@ -1,4 +1,5 @@
-// Tests first values: they follow the names of the tensors, and depend only on the seed and the path.
+// Tests initial values: their kind depends on the tensors' names, and their numbers depend only on the seed and the
+// path.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/initialize.hpp"
 
@@ -30,7 +31,7 @@ double largest(View v) {
   return most;
 }
 
-/// A layer whose only parameter is a combination of five values.
+/// A layer with one parameter: the weights of a mixture of five values.
 struct mixture {
   using value_type = double;
   template <class S>
@@ -99,7 +100,7 @@ TEST_CASE("a rule chosen by path replaces the rule by name") {
 TEST_CASE("one seed gives one model in every type, and the same tensor beside other layers") {
   set<double> wide(model<double>(4, 5, 3));
   set<float> single(model<float>(4, 5, 3));
-  set<double> other(model<double>(4, 5, 70));  // a different last layer
+  set<double> other(model<double>(4, 5, 70));  // the last layer is different
   initialize(wide.mutable_values(), 8);
   initialize(single.mutable_values(), 8);
   initialize(other.mutable_values(), 8);

@@ -1,5 +1,4 @@
-// Tests the concept of a model: every network of the library satisfies it, and a type without one of its members does
-// not.
+// Tests the concept of a model: every model of the library satisfies it, and a type that lacks one member does not.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/model.hpp"
 
@@ -31,7 +30,7 @@ static_assert(model<tree_machine<float>>);
 static_assert(!model<linear<float>>);
 static_assert(!model<int>);
 
-// A model, or a type that lacks one member of a model.
+// Which member a type lacks to be a model; nothing: it is a model.
 enum class lacking { nothing, parameters, saved, output, measured };
 template <lacking L>
 struct some_model {

@@ -1,4 +1,4 @@
-// Tests passes over a batch in planned memory: they equal a trainer's passes.
+// Tests passes over a batch in planned memory: their results equal those of a trainer's passes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/model_passes.hpp"
 
@@ -16,7 +16,7 @@ using namespace triad;
 using test::contains;
 using test::numbers;
 
-// Passes over the parameters of a trainer, beside the trainer.
+// Makes passes with the parameters of a trainer, but without using the trainer.
 template <class Ex>
 struct beside_trainer {
   using model = edge_transformer<float>;
@@ -49,7 +49,7 @@ TEMPLATE_TEST_CASE("a pass says what a trainer says, and needs the memory that i
     b.step = 0;
     auto const first = b.scores(in, true);
     CHECK(first != quiet);
-    b.step = 1;  // read by every pass
+    b.step = 1;  // every pass reads the step
     CHECK(b.scores(in, true) != first);
   }
 }
@@ -83,7 +83,7 @@ TEST_CASE("a pass allocates nothing") {
   auto const in = b.r.loader.upload().first;
   auto const values = b.r.learner.parameters().values();
   auto const pass = [&] { (void)b.passes.forward(values, in, true, [](call const&, auto const&) {}); };
-  pass();  // threads start, BLAS allocates its buffers
+  pass();  // threads start here, and BLAS allocates its buffers
   auto const made = test::allocations.load();
   pass();
   CHECK(test::allocations.load() == made);

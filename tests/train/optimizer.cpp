@@ -1,4 +1,4 @@
-// Tests Adam and AdamW against steps computed by hand, over the whole set and around parameters without a gradient.
+// Tests Adam and AdamW against steps computed by hand, for a whole set of parameters and if some have no gradient.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/optimizer.hpp"
 
@@ -59,7 +59,8 @@ TEMPLATE_TEST_CASE("AdamW shrinks the parameter, Adam's weight decay joins the g
     settings.decoupled = decoupled;
     parameters.mutable_values().second.bias(0) = 2;
     adam_optimizer<test::two_layers<double>, TestType>(parameters, settings).update(ex, parameters, clock);
-    // Without a gradient: AdamW multiplies by 1 - 0.001; Adam has the gradient 0.2 of the decay and steps by the rate.
+    // This parameter has no gradient. AdamW multiplies it by 1 - 0.001. Adam sees the decay as a gradient, 0.2, and so
+    // makes a step of the rate.
     CHECK_THAT(parameters.values().second.bias(0), WithinRel(decoupled ? 2 * 0.999 : 2 - 0.01, 1e-6));
     CHECK((parameters.first_moments().second.bias(0) != 0) == !decoupled);
   }

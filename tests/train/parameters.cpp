@@ -1,5 +1,5 @@
-// Tests parameter_set: values, gradients and moments have one buffer each with the same layout, and zeros between
-// tensors.
+// Tests parameter_set: values, gradients and moments each have one buffer, all with the same layout, and with zeros
+// between tensors.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/parameters.hpp"
 
@@ -60,7 +60,7 @@ TEST_CASE("a set for inference holds values alone and says so") {
   CHECK_THROWS_AS(parameters.flat_first_moments(), contract_violation);
 }
 
-// Three tensors of a model and a fourth that may be empty. each() leaves out one of them, or none.
+// Three tensors of a model, and a fourth that may be empty. each() may leave out one of the tensors.
 struct leaves_out {
   using output = tensor<float, dyn, dyn>;
   int which;
@@ -91,7 +91,7 @@ TEST_CASE("a tensor that each() leaves out is found, wherever it lies") {
   };
   CHECK_NOTHROW(make(-1, 0));
   CHECK_NOTHROW(make(-1, 2));
-  CHECK_NOTHROW(make(3, 0));  // nothing is left out
+  CHECK_NOTHROW(make(3, 0));  // no tensor is left out
   CHECK_THROWS_WITH(
       make(0, 0), test::contains("does not list 128 bytes") && test::contains("before b") && !test::contains("after"));
   CHECK_THROWS_WITH(make(1, 0), test::contains("does not list 192 bytes") && test::contains("after a before c"));

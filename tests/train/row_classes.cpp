@@ -1,4 +1,4 @@
-// Tests the class of each row, on the host.
+// Tests the classes of rows, copied to the host.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/row_classes.hpp"
 

@@ -1,5 +1,5 @@
-// Tests the training loop alone: the position in a run, batches in parts, attempts, callbacks, and resuming within an
-// epoch.
+// Tests the training loop alone, without a model: the position in a run, batches in parts, attempts, callbacks, and
+// resuming within an epoch.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/run.hpp"
 
@@ -21,7 +21,7 @@ using list = std::vector<std::string>;
 
 std::string text(double v) { return std::to_string(v).substr(0, 4); }
 
-/// Records its calls, and learns nothing.
+/// A learner that records its calls, and does not learn.
 struct noting_learner {
   list did;
   std::uint64_t steps = 0, infinite_at = 0, spoiled_by = 0;  // updates
@@ -57,7 +57,7 @@ struct noting_learner {
   }
 };
 
-/// A source with the same parts for every update.
+/// A source that has the same parts in every update.
 struct same_parts {
   std::vector<batch_part> one{{}};
   std::vector<std::uint64_t> asked{};
@@ -86,7 +86,7 @@ TEST_CASE("a batch that is whole is an update, and one in parts or shares is eac
         list{"share 2", "share 3", "part of 0.50", "part of 0.50", "finish at 0.50", "averages in", "averages out"});
 }
 
-/// Records the callbacks in a list.
+/// Callbacks that record their calls in a list.
 struct noting_callbacks : run_callbacks {
   list& did;
   int fits_after = 99, asked = 0;
@@ -166,8 +166,8 @@ TEST_CASE("attempts end with the first that fits, and each has the rates of a ru
   CHECK(on.epochs.size() == 4);
   CHECK((on.epochs[1].updates == 1 && on.epochs[2].updates == 2 && on.epochs[3].epoch == 3));
 
-  // The last attempt is not checked. With checks_fit_each_epoch each epoch is checked, with checks_fit_first also the
-  // start.
+  // The last attempt is not checked. With checks_fit_each_epoch, each epoch is checked; with checks_fit_first, so is
+  // the start of an attempt.
   auto const asked = [&](bool each, bool at_once, std::uint64_t steps) {
     noting_learner other;
     other.steps = steps;
@@ -180,7 +180,7 @@ TEST_CASE("attempts end with the first that fits, and each has the rates of a ru
   CHECK(asked(false, false, 0) == 1);
   CHECK(asked(true, false, 0) == 3);
   CHECK(asked(true, true, 0) == 4);
-  CHECK(asked(true, true, 1) == 3);  // a started epoch is not checked
+  CHECK(asked(true, true, 1) == 3);  // an epoch that has begun is not checked
   CHECK(asked(false, false, 6) == 0);
 }
 
@@ -231,7 +231,7 @@ TEST_CASE("a loss or a weight that is no number ends a run before anything is as
   CHECK(on_spoiled.epochs.size() == 1);
 }
 
-/// Small graphs in parts: each batch has four consecutive graphs of the data.
+/// A source of small graphs in parts: each batch has four consecutive graphs of the data.
 template <class Ex>
 struct small_training : test::small_run<Ex> {
   run_learner<decltype(test::small_run<Ex>::learner)> asked{this->learner};
@@ -264,7 +264,7 @@ struct small_training : test::small_run<Ex> {
   };
   part_range parts(std::uint64_t update, share_range const&) { return {this, update}; }
 
-  // The functions of a learner that run() calls.
+  // These are the functions of a learner that run() calls.
   std::uint64_t step() const { return asked.step(); }
   void update(double rate) {
     auto const [in, targets] = this->loader.upload();
@@ -290,7 +290,7 @@ struct small_training : test::small_run<Ex> {
 TEMPLATE_TEST_CASE("a run that is interrupted anywhere and goes on has the bits and the means of one that was not", "",
                    TRIAD_TEST_BACKENDS) {
   struct keeping : run_callbacks {
-    std::uint64_t left;  // number of updates before it is interrupted
+    std::uint64_t left;  // number of updates before the interruption
     std::vector<epoch_record> epochs{};
     epoch_record interrupted{};
     explicit keeping(std::uint64_t most) : left(most) {}
@@ -350,7 +350,7 @@ TEMPLATE_TEST_CASE("averages are the parameters while a run validates, and no lo
   CHECK_THROWS_WITH(run(asked, source, {.epochs = 2, .schedule = 0.01}, on), "the data are gone");
   CHECK((on.seen == 3 && averages.count() == 9));
   CHECK_FALSE(averages.exchanged());
-  // Refused while the averages are in place of the parameters.
+  // This is refused while averages are in place of the parameters.
   r.learner.update(r.pass(0).begin()->in, r.pass(0).begin()->targets, 0.01);
 }
 

@@ -1,5 +1,5 @@
-// Tests inference without a trainer: the bits equal a trainer's, for models and for single layers, up to the largest
-// size.
+// Tests inference without a trainer, for models and for single layers. The bits must equal those of a trainer, up to
+// the largest size.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/runner.hpp"
 
@@ -39,7 +39,7 @@ encoder three_layers() {
   return {transformer_layer<float>({.width = 8, .heads = 2, .hidden = 16, .dropout = 0.3}), extents<dyn>(3), false};
 }
 
-// A sentence of n tokens with its own states.
+// A sentence of n tokens, with states of its own.
 struct sentence {
   index_t size[1], first[1] = {0};
   std::vector<float> states;
@@ -59,10 +59,10 @@ TEST_CASE("an encoder without heads runs on its own, and its result does not dep
   sentence const small(4), large(12);
   auto const first = numbers(run(small.in()));
   REQUIRE(first.size() == 4 * 8);
-  auto const whole = numbers(run(large.in()));  // scratch memory grows
+  auto const whole = numbers(run(large.in()));  // for this call, scratch memory must grow
   CHECK(numbers(run(small.in())) == first);
 
-  // The same by hand, in memory that starts as NaN.
+  // Does the same by hand, in memory that starts as NaN.
   parameter_set<encoder, cpu::backend> parameters(layer, holding::values);
   initialize(parameters, 1);
   test::spoiled_memory const memory([&](arena& a) { return layer.plan_saved(a, row_dims(12), keep::everything); });
@@ -91,7 +91,7 @@ TEST_CASE("a pass that was made before allocates nothing, nor does a smaller one
   initialize(model.parameters(), 1);
   for (auto const& g : r.data) test::add_small_graph(r.loader, g);
   auto const in = r.loader.upload().first;
-  r.learner.infer(in);  // threads start, BLAS allocates its buffers
+  r.learner.infer(in);  // threads start here, and BLAS allocates its buffers
   auto const made = test::allocations.load();
   model(in);
   CHECK(test::allocations.load() == made);
@@ -137,7 +137,7 @@ TEST_CASE("layers over rows and over graphs run, and compute all rows") {
   CHECK_THROWS_WITH(nodes(of_nodes), contains("`wanted` rows, expected none"));
 }
 
-// An input whose rows cannot be counted.
+// An input type whose rows cannot be counted.
 template <class T>
 struct doubling {
   struct pair {

@@ -1,4 +1,4 @@
-// Tests learning rates at the updates where a schedule changes.
+// Tests learning rates at those updates where a schedule changes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/schedule.hpp"
 
@@ -14,7 +14,7 @@ namespace train_schedule_tests {
 using namespace triad;
 using triad::test::WithinRel;
 
-constexpr double exact = 1e-14;  // the rounding of a few operations
+constexpr double exact = 1e-14;  // allows for the rounding of a few operations
 
 TEST_CASE("linear warm-up begins at zero, peaks after the warm-up and ends at zero") {
   linear_warmup const s{1e-3, 4, 10};
@@ -38,7 +38,7 @@ TEST_CASE("the inverse square root begins where it is told and falls from the en
   CHECK_THROWS_WITH((inverse_sqrt{1, 0, 0}.rate(0)), test::contains("inverse_sqrt: warmup is 0"));
 }
 
-// The loop of the released program, step by step.
+// Computes the rates step by step, as the loop of the released program does.
 template <class Step>
 std::vector<double> by_the_loop(double peak, std::uint64_t warmup, std::uint64_t iterations, std::uint64_t epochs,
                                 Step step) {

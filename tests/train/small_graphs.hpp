@@ -1,4 +1,4 @@
-// Data of small graphs, a model that can learn them, and a trainer, for tests of training and evaluation.
+// Small graphs, a model that can learn them, and a trainer, for tests of training and evaluation.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace triad::test {
 
-/// A path with `nodes` - 1 edges. The answer is the label of the first edge, minus one.
+/// A path of `nodes` - 1 edges. The answer is the label of the first edge minus one.
 struct small_graph {
   index_t nodes, first;
 };
@@ -28,7 +28,7 @@ inline auto const add_small_graph = [](auto& batch, small_graph const& g) {
   for (index_t i = 0; i + 1 < g.nodes; ++i) label[i * g.nodes + i + 1] = i == 0 ? g.first : 1;
 };
 
-/// A copy of a model's results.
+/// Returns a copy of a model's results.
 template <class T>
 std::vector<T> numbers(tensor<T, dyn, dyn> v) {
   return {v.data_handle(), v.data_handle() + v.size()};
@@ -51,7 +51,7 @@ struct small_run {
         loader(room_for(small_graphs(), 9), memory_of(ex)) {
     initialize(learner.parameters(), 5);
   }
-  /// The batches of an epoch.
+  /// Returns the batches of an epoch.
   auto pass(std::uint64_t epoch, index_t most = 4) {
     return batches(loader, data, add_small_graph, {.shuffle = 1, .epoch = epoch, .most = most});
   }

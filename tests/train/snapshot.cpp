@@ -1,4 +1,4 @@
-// Tests snapshots of parameters, moments and the step: restoring one gives the earlier state.
+// Tests snapshots of parameters, moments and the step: restoring a snapshot gives the state at which it was taken.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/snapshot.hpp"
 

@@ -1,4 +1,4 @@
-// Tests the table of a model's parameters.
+// Tests the printed table of a model's parameters.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/summary.hpp"
 

@@ -1,5 +1,5 @@
-// Tests training of a whole model: it learns, allocates nothing, and one seed gives one result for any way of
-// computing.
+// Tests the training of a whole model: it learns, an update allocates nothing, and one seed gives one result, in
+// whatever way it is computed.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/trainer.hpp"
 
@@ -24,7 +24,7 @@ using test::allocations;
 
 constexpr index_t labels = 9, targets = 6;
 
-// Counts the calls of a backend, and the operands whose layout the cpu's kernels cannot read.
+// A backend that counts calls, and operands whose layout the kernels of the cpu backend cannot read.
 struct spy : cpu::backend {
   using cpu::backend::backend;
   int triangles = 0, gradients = 0, products = 0, unfit = 0;
@@ -63,7 +63,8 @@ edge_transformer_options sizes(double dropout, bool prune = true) {
 template <class T>
 using model = edge_transformer<T>;
 
-// Trains a model on batches of graphs; some graphs use the whole-graph kernels, others the tiled ones.
+// Trains a model on batches of graphs. Some graphs are computed by the kernels for whole graphs, others by those for
+// tiles.
 template <class Ex, class T = float>
 struct run {
   Ex ex;
@@ -85,7 +86,7 @@ struct run {
   run(run const&) = delete;
   run& operator=(run const&) = delete;
 
-  /// Loads batch `number`, which always has the same graphs.
+  /// Loads batch `number`. A batch always has the same graphs.
   void load(std::uint64_t number, std::vector<index_t> const& nodes) {
     loader.clear();
     for (auto const n : nodes) {
@@ -104,7 +105,7 @@ struct run {
     train.update(in, answers, rate);
     return train.loss();
   }
-  /// Trains on batch `number` in parts with these numbers of nodes.
+  /// Makes an update on batch `number` in parts; each part has graphs with these numbers of nodes.
   T update_in_parts(std::uint64_t number, std::vector<std::vector<index_t>> const& parts, double rate = 0.01) {
     std::size_t all = 0;
     for (auto const& nodes : parts) all += nodes.size();
@@ -115,19 +116,19 @@ struct run {
     train.finish(rate);
     return train.loss();
   }
-  /// Accumulates the gradient of the loaded graphs.
+  /// Adds the gradient of the loaded graphs.
   void accumulate(double fraction) {
     auto const [in, answers] = loader.upload();
     train.accumulate(in, answers, fraction);
   }
-  /// Computes the gradient of the loaded batch without a step.
+  /// Computes the gradient of the loaded batch, and makes no step.
   void gradient() {
     auto const [in, answers] = loader.upload();
     train.compute_gradient(in, answers);
   }
   std::vector<T> flat(vec<T> v) const { return {v.data_handle(), v.data_handle() + v.extent(0)}; }
 
-  /// Returns loss and norm of each update in [first, last), and then every parameter.
+  /// Returns the loss and the gradient norm of each update in [first, last), and then every parameter.
   std::vector<T> trace(std::uint64_t first, std::uint64_t last) {
     std::vector<T> all;
     for (auto u = first; u < last; ++u) {
@@ -221,7 +222,7 @@ TEST_CASE("training that goes on from parameters, moments and step makes the bit
   auto begun = first.trace(0, 3);
   run<cpu::backend> second(1, sizes(0.2));
   second.train.restore(first.train.snapshot());
-  // Work of a program between a load and its first update changes nothing.
+  // If a program does other work between a load and its first update, this has no effect.
   second.load(1);
   second.gradient();
   second.train.infer(second.loader.upload().first);
@@ -251,7 +252,7 @@ TEST_CASE("keeping inputs alone gives the bits of keeping everything") {
   CHECK(run<cpu::backend>(2, sizes(0.2)).trace(0, 4) == run<cpu::backend>(2, sizes(0.2), keep::inputs).trace(0, 4));
 }
 
-// Sums in another order change the last bits of gradients, whose largest element is about 0.1.
+// Sums in another order change the last bits of gradients. The largest element of the gradients is about 0.1.
 constexpr double rounding = 2e-6;
 
 template <class Ex>
@@ -291,7 +292,7 @@ TEST_CASE(
       split.update_in_parts(u, some);
       expect_same(split.train.loss(), whole.train.loss());
       expect_same(split.train.norm(), whole.train.norm());
-      CHECK(whole.train.norm() > 1);  // so the gradient is clipped
+      CHECK(whole.train.norm() > 1);  // so the gradient was clipped
     }
     CHECK(split.train.step() == 3);
     auto const values = whole.flat(whole.train.parameters().flat_values()),
@@ -299,7 +300,7 @@ TEST_CASE(
     double worst = 0;
     for (std::size_t i = 0; i < values.size(); ++i)
       worst = test::worse(worst, std::abs(static_cast<double>(values[i] - found[i])));
-    CHECK(worst < 1e-9);  // steps of 0.01 with gradients that differ in their last bits
+    CHECK(worst < 1e-9);  // allows for steps of 0.01 along gradients that differ in their last bits
     std::vector<update_record> of_whole, of_parts;
     whole.train.records(of_whole);
     split.train.records(of_parts);
@@ -309,7 +310,7 @@ TEST_CASE(
       expect_same(of_parts[u].loss, of_whole[u].loss);
       expect_same(of_parts[u].norm, of_whole[u].norm);
     }
-    // Parts with equal weights would be a different update.
+    // If parts had equal weights, the update would be a different one.
     for (auto const& nodes : some) {
       wrong.load(0, nodes);
       wrong.accumulate(1.0 / 3);
@@ -326,7 +327,8 @@ TEST_CASE("every part has dropout of its own, and one part is the whole batch") 
     one.update();
     CHECK(part.update_in_parts(0, {{5, 17}}) == one.train.loss());
     CHECK(part.train.norm() == one.train.norm());
-    // The same graphs twice. With the same dropout masks the loss would equal that of the graphs once.
+    // The batch has the same graphs twice. If both had the same dropout masks, the loss would equal that of the graphs
+    // alone.
     auto const loss = twice.update_in_parts(0, {{5, 17}, {5, 17}});
     if (u == 0) CHECK(std::abs(loss - one.train.loss()) > 1e-3f);
     CHECK(again.update_in_parts(0, {{5, 17}, {5, 17}}) == loss);
@@ -336,10 +338,11 @@ TEST_CASE("every part has dropout of its own, and one part is the whole batch") 
 }
 
 TEST_CASE("the gradient of parts with dropout is that of their loss") {
-  // The derivative along the gradient: (loss(w + h g) - loss(w - h g)) / 2 h = |g|^2, with the masks of both parts.
+  // Compares with the derivative along the gradient g: (loss(w + h g) - loss(w - h g)) / 2 h = |g|^2, with the masks of
+  // both parts.
   run<cpu::backend, double> r(1, sizes(0.3));
   auto const loss_at = [&](std::vector<double> const& values) {
-    r.train.set_step(7);  // the update whose masks are used
+    r.train.set_step(7);  // the masks of this update are used
     std::copy(values.begin(), values.end(), r.train.parameters().flat_values().data_handle());
     r.load(0, {5, 3});
     r.accumulate(0.5);
@@ -438,7 +441,7 @@ TEST_CASE(
       r.train.model().attention_weights(r.ex, r.train.inspection_call(none), in, r.train.saved(in.graphs.dims), layer,
                                         graph, i, j, weights);
     };
-    CHECK_NOTHROW(ask(2, 0, 0, 4));  // the last layer has separate memory
+    CHECK_NOTHROW(ask(2, 0, 0, 4));  // the last layer has memory of its own
     CHECK_THROWS_WITH(ask(7, 0, 0, 1), test::contains("layer 7, expected 0 to 2"));
     CHECK_THROWS_WITH(ask(-1, 0, 0, 1), test::contains("layer -1"));
     CHECK_THROWS_WITH(ask(2, 2, 0, 1), test::contains("graph 2, expected 0 to 1"));
@@ -474,7 +477,7 @@ TEST_CASE("an update in parts that has begun is finished, or forgotten, before a
 TEST_CASE("a training step allocates nothing") {
   for (auto kept : {keep::everything, keep::inputs}) {
     run<cpu::backend> r(2, sizes(0.2), kept);
-    for (std::uint64_t u = 0; u < 4; ++u) r.load(u), r.update();  // threads start, BLAS allocates its buffers
+    for (std::uint64_t u = 0; u < 4; ++u) r.load(u), r.update();  // threads start here, and BLAS allocates its buffers
     auto const before = allocations.load();
     float loss = 0;
     for (std::uint64_t u = 4; u < 12; ++u) {
@@ -491,7 +494,7 @@ TEST_CASE("a training step allocates nothing") {
   }
   auto const before = allocations.load();
   ::operator delete(::operator new(100));
-  CHECK(allocations.load() > before);  // allocations are counted
+  CHECK(allocations.load() > before);  // shows that allocations are counted
 }
 
 TEST_CASE("records are what the updates since the last call found, of which the last 64 are remembered") {
@@ -509,7 +512,7 @@ TEST_CASE("records are what the updates since the last call found, of which the 
     }
     r.train.records(found);
   };
-  r.train.set_step(1000);  // as after loading a checkpoint
+  r.train.set_step(1000);  // as after a checkpoint was loaded
   for (std::uint64_t count : {1u, 3u, 63u, 70u}) {
     auto const first = r.train.step();
     update(count);
@@ -529,10 +532,10 @@ TEST_CASE("a training step takes cpu's own triangle and BLAS for all of its prod
   r.update();
   CHECK(r.ex.triangles == 3);
   CHECK(r.ex.gradients == 3);
-  // Forward has 4 products for each layer and 2 for the readout; backward has twice as many.
+  // Forward has 4 products in each layer and 2 in the readout. Backward has twice as many.
   CHECK(r.ex.products == 3 * (3 * 4 + 2));
   CHECK(r.ex.unfit == 0);
-  // The step is the cpu backend's.
+  // The step must equal that of the cpu backend.
   run<cpu::backend> other(1, sizes(0.2));
   other.load(0);
   CHECK(other.update() == r.train.loss());

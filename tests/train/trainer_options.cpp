@@ -1,4 +1,4 @@
-// Tests the options of a trainer: their defaults, and the total memory of a trainer.
+// Tests the options of a trainer: the defaults, and the sum of a trainer's memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/trainer_options.hpp"
 

@@ -1,4 +1,4 @@
-// A small model for tests of the training parts: a norm and two affine maps, one of which may be unused.
+// A small model for tests of the parts of training: a norm and two affine maps, one of which may be unused.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

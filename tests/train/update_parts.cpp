@@ -1,4 +1,4 @@
-// Tests which calls may follow each other in an update in parts.
+// Tests the order of calls that is allowed in an update in parts.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/update_parts.hpp"
 
@@ -23,7 +23,7 @@ TEST_CASE("an update of one share is its parts, whose fractions sum to one") {
   CHECK((!at.is_first() && at.number() == 1 && !at.in_share()));
   CHECK_THROWS_WITH(at.expect_none(), contains("finish() it first"));
   CHECK_THROWS_WITH(at.expect_all(1), contains("sum to 0.250000, expected 1"));
-  CHECK_NOTHROW(at.expect_all(2));  // another process may compute the rest
+  CHECK_NOTHROW(at.expect_all(2));  // another process may compute the other parts
   at.add(0.75);
   CHECK_NOTHROW(at.expect_all(1));
   at.add(0.5);

@@ -1,4 +1,4 @@
-// Tests the laws of the algebra in every form, branching and depth, and that the forms agree.
+// Tests the laws of the tree algebra for every form, branching and depth, and that all forms have the same results.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/algebra.hpp"
 
@@ -21,7 +21,7 @@ struct shape {
 };
 constexpr shape shapes[] = {{2, 1, 3}, {2, 2, 1}, {2, 4, 5}, {3, 3, 4}, {5, 2, 2}};
 
-/// Calls f(algebra, stream) for every shape.
+/// Calls f(algebra, stream) for algebras of every shape.
 template <class Form, class F>
 void every_shape(F&& f) {
   for (auto const& s : shapes) {
@@ -65,7 +65,7 @@ TRIAD_TEST_FORMS("a child of cons is the argument, where that leaves the last le
   every_shape<TestType>([](auto const& a, random_stream& stream) {
     std::vector<tensor_tree<std::decay_t<decltype(a)>>> arguments;
     auto const s = random_values<T>(stream, a.fillers());
-    auto y = random_tree(a, stream);  // it is overwritten
+    auto y = random_tree(a, stream);  // is overwritten
     plant(a, read(s), y.view());
     for (index_t c = 0; c < a.branching(); ++c) {
       arguments.push_back(random_tree(a, stream, a.depth() - 1));
@@ -161,7 +161,8 @@ TRIAD_TEST_FORMS("gradients add to what is there, values do not") {
   });
 }
 
-/// A memory of `slots` trees in a form's batch type: a view with three axes over numbers, or a vector.
+/// A memory of `slots` trees, in the type that a form uses for batches: a view with three axes over numbers, or a
+/// vector.
 template <class A>
 struct memory_of_trees {
   using T = typename A::value_type;
@@ -238,7 +239,7 @@ TRIAD_TEST_FORMS("the gradients of a weighted memory are the adjoints in its tre
     auto&& dtrees = dmemory.trees();
     cons(a, w, trees, read(s), blended.view(), y.view());
     cons_grad(a, w, trees, dy.view(), blended.view(), dw, dtrees, write(ds));
-    // The result is linear in (trees, s) and in (weights, s), so each sum must equal <y, dy>.
+    // The result is linear in (trees, s) and in (weights, s). So each of the two sums must equal <y, dy>.
     double through_trees = product(s, ds), through_weights = product(s, ds);
     for (index_t l = 0; l < slots; ++l)
       through_trees +=
@@ -248,7 +249,7 @@ TRIAD_TEST_FORMS("the gradients of a weighted memory are the adjoints in its tre
     CHECK(std::abs(through_trees - expected) < limit);
     CHECK(std::abs(through_weights - expected) < limit);
 
-    // car, cdr and the root are each linear in both arguments.
+    // Each of car, cdr and the root is linear in both arguments.
     memory_of_trees<A> dother(a, stream, slots, 0);
     std::vector<T> dother_weights(3);
     auto&& grown = dother.trees();
@@ -294,7 +295,7 @@ TEST_CASE("gather, dense and sparse give the same trees") {
     canonical_form<double> const canonical(s.branching, s.depth, s.fillers);
     random_form<double> const random(s.branching, s.depth, s.fillers);
     sparse_form<double> const sparse(s.branching, s.depth, s.fillers);
-    auto const run = [&](auto const& a) {  // some steps of car, cons and sums
+    auto const run = [&](auto const& a) {  // some steps with car, cons and sums
       random_stream stream(21, 4);
       auto x = random_tree(a, stream), y = random_tree(a, stream);
       for (int step = 0; step < 6; ++step) {

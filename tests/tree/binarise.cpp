@@ -1,4 +1,5 @@
-// Tests trees with two children a node: they equal those of nltk's chomsky_normal_form, and nothing is lost.
+// Tests trees that are made binary: they equal those of nltk's chomsky_normal_form, and the original trees can be
+// rebuilt.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/binarise.hpp"
 
@@ -17,7 +18,7 @@ using namespace triad;
 std::string binary(char const* text) { return to_text(binarise(parse_treebank_tree(text))); }
 
 TEST_CASE("nodes of three children and more get further nodes, with the labels that nltk gives them") {
-  // nltk 3.10: Tree.fromstring(text).chomsky_normal_form(), written in our form.
+  // Expected: Tree.fromstring(text).chomsky_normal_form() of nltk 3.10, in our notation.
   CHECK(binary("(S (A b) (C d) (E f) (G h))") == "( S ( A b ) ( S|<C-E-G> ( C d ) ( S|<E-G> ( E f ) ( G h ) ) ) )");
   CHECK(binary("(S a b c d)") == "( S a ( S|<b-c-d> b ( S|<c-d> c d ) ) )");
   CHECK(binary("(S (NP (D the) (J old) (N man)) (V (X a) (Y b) (Z c)) (P ran) (Q (R x)))") ==
@@ -38,7 +39,7 @@ symbol_tree random_tree(random_stream& stream, index_t depth) {
   return symbol_tree(std::string(1, static_cast<char>('a' + stream.below(5))), children);
 }
 
-/// Removes the additional nodes again.
+/// Rebuilds the original tree, without the additional nodes.
 void rebuild(symbol_tree const& tree, index_t at, symbol_tree::builder& made) {
   bool const further = tree.label(at).find('|') != std::string::npos;
   if (!further) made.open(tree.label(at));

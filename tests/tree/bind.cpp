@@ -1,4 +1,4 @@
-// Tests binding and encoding: every form returns what was stored, and errors name the place.
+// Tests binding and encoding: every form returns the fillers that were stored, and errors name the position.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/bind.hpp"
 

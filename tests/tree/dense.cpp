@@ -1,4 +1,5 @@
-// Tests the dense form: trees are matrices, children and grafts are products with the maps. algebra.cpp tests its laws.
+// Tests the dense form: trees are matrices, and car, cdr and cons are products with the maps. algebra.cpp tests the
+// laws.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/dense.hpp"
 

@@ -1,5 +1,5 @@
-// The forms of the tree algebra for tests: functions that make an algebra with given branching, depth and filler width,
-// and random trees in it.
+// The forms of the tree algebra, for tests: functions that make an algebra with a given branching, depth and filler
+// width, and random trees.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,7 +27,7 @@ struct sparse_form {
   sparse_form(index_t branching, index_t depth, index_t fillers) : algebra(branching, depth, fillers) {}
 };
 
-/// Random roles in `Spare` more dimensions than needed, or unit vectors.
+/// Random roles with `Spare` more dimensions than necessary, or unit vectors.
 template <class T, index_t Spare, bool Random>
 struct dense_form {
   using value_type = T;
@@ -68,7 +68,7 @@ std::vector<T> random_values(random_stream& stream, index_t count) {
   return values;
 }
 
-/// Random fillers at random positions of the first `levels` levels.
+/// Returns a tree with random fillers at random positions in the first `levels` levels.
 template <class A>
 tensor_tree<A> random_tree(A const& a, random_stream& stream, index_t levels) {
   using T = typename A::value_type;
@@ -85,7 +85,7 @@ tensor_tree<A> random_tree(A const& a, random_stream& stream) {
   return random_tree(a, stream, a.depth());
 }
 
-/// The fillers at all positions, for comparisons between forms.
+/// Returns the fillers at all positions, so that forms can be compared.
 template <class A>
 std::vector<typename A::value_type> fillings_of(tensor_tree<A> const& x) {
   using T = typename A::value_type;

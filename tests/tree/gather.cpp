@@ -1,4 +1,5 @@
-// Tests the gather form: rows move as positions require, and static shapes equal dynamic ones.
+// Tests the gather form: rows are moved as the positions demand, and static sizes give the same results as dynamic
+// ones.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/gather.hpp"
 

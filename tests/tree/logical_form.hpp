@@ -1,4 +1,4 @@
-// A program that turns a sentence into its logical form, and possible choices of a machine, for tests.
+// A program that converts a sentence to its logical form, and choices of a machine that give this program, for tests.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace triad::test {
 
-/// Trees as text, with numbers from one vocabulary.
+/// Converts trees as text to trees of numbers; all trees share one vocabulary.
 struct words {
   vocabulary labels;
   numbered_tree number(std::string const& text) {
@@ -23,7 +23,7 @@ struct words {
   std::string text(numbered_tree const& tree) const { return to_text(labels.label(tree)); }
 };
 
-/// A step with its whole weight on one choice, except `doubt`, which is on another operation.
+/// Returns a step that gives weight 1 to one choice, except for `doubt`, which is the weight of another operation.
 inline traced_step chosen(tree_instruction const& i, index_t trees, double doubt = 0) {
   traced_step step;
   step.operations[static_cast<std::size_t>(i.what)] = 1 - doubt;
@@ -45,7 +45,7 @@ inline tree_trace chosen(tree_program const& p) {
   return trace;
 }
 
-/// ( S A ( VP V B ) )  to  ( LF V ( ARGS A B ) ), with one step that is not needed.
+/// Returns the program from ( S A ( VP V B ) ) to ( LF V ( ARGS A B ) ). One of its steps is not needed.
 inline tree_program to_logical_form(words& w) {
   auto const args = w.labels.insert("ARGS"), form = w.labels.insert("LF");
   return {{tree_operation::cdr, 0, 0, 0},       // T1 ( VP V B )

@@ -1,4 +1,5 @@
-// Tests paths in 64 bits: exact up to the stated depth, ordered by level, and equal to positions if both exist.
+// Tests paths that are stored in 64 bits: they are exact up to the documented depth, ordered by level, and equal to
+// positions where both exist.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/paths.hpp"
 
@@ -43,7 +44,7 @@ TEST_CASE("going down and up again is exact to the deepest level") {
       REQUIRE(p.level(role) == level);
     }
     CAPTURE(b);
-    // From the top: takes the child of the first step until the root is left. From the bottom: takes parents.
+    // From the top: takes the child at the first step, until only the root is left. From the bottom: takes the parent.
     role_code from_top = role, rebuilt = root_role;
     for (auto const step : steps) {
       for (index_t other = 0; other < b; ++other)

@@ -1,4 +1,4 @@
-// Tests labels at positions: they are placed and read back, and errors name the place.
+// Tests labels at positions: labels that were placed are read back, and errors name the position.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/placement.hpp"
 

@@ -1,4 +1,4 @@
-// Tests programs of car, cdr and cons: their results, which steps are needed, and their text.
+// Tests programs of car, cdr and cons: their results, which of their steps are needed, and their text.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/program.hpp"
 
@@ -56,7 +56,7 @@ TEST_CASE("what the result does not need is left out of a program's text") {
   CHECK(needed(p) == std::vector<bool>{true, true, true, false, true, true, true});
   auto const text = to_text(p, w.labels);
   CHECK(text == "T1 = CDR T0; T2 = CAR T0; T3 = CAR T1; T4 = CDR T1; T5 = CONS ARGS T2 T4; T6 = CONS LF T3 T5");
-  std::swap(p[0], p[1]);  // the same steps in another order are another program
+  std::swap(p[0], p[1]);  // a program with the same steps in another order is a different program
   CHECK(to_text(p, w.labels) != text);
   CHECK(needed({}).empty());
   CHECK(to_text(tree_program{}, w.labels).empty());

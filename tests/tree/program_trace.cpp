@@ -1,4 +1,4 @@
-// Tests programs that are read from a machine's choices, and their certainty.
+// Tests programs that are extracted from a machine's choices, and how certain these choices are.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/program_trace.hpp"
 
@@ -17,7 +17,7 @@ TEST_CASE("the likeliest choices of a trace are its program") {
   CHECK(likeliest(chosen(p)) == p);
   CHECK(likeliest({}).empty());
   auto trace = chosen(p);
-  trace[6].arguments[3][2] = trace[6].arguments[2][2] = 0.5;  // of equally likely trees the first is taken
+  trace[6].arguments[3][2] = trace[6].arguments[2][2] = 0.5;  // of equally likely trees, the first is taken
   CHECK(likeliest(trace)[6].from == 2);
 }
 
@@ -29,13 +29,13 @@ TEST_CASE(
   auto const memory = execute(p, source, 8);
   auto trace = chosen(p);
   CHECK(certainty(trace, p, memory) == 1);
-  trace[3] = chosen(p[3], 4, 0.4);  // not needed
+  trace[3] = chosen(p[3], 4, 0.4);  // this step is not needed
   CHECK(certainty(trace, p, memory) == 1);
   trace[2].operations = {0.75, 0.25, 0};
   CHECK(certainty(trace, p, memory) == 0.75);
   CHECK(likeliest(trace) == p);
 
-  // Trees 1 and 2 are equal, so a weight that is split between them is no uncertainty.
+  // Trees 1 and 2 are equal. So if a weight is divided between them, this is no uncertainty.
   tree_program const twice{
       {tree_operation::car, 0, 0, 0}, {tree_operation::car, 0, 0, 0}, {tree_operation::car, 1, 0, 0}};
   auto shared = chosen(twice);
@@ -53,7 +53,7 @@ TEST_CASE("the empty tree is chosen where it has the largest weight, and an empt
   auto trace = chosen(p);
   CHECK(likeliest(trace) == p);
   CHECK(trace[1].weight(tree_argument::left, no_tree) == 1);
-  CHECK(trace[0].weight(tree_argument::cdr, no_tree) == 0);  // for a machine without an empty tree
+  CHECK(trace[0].weight(tree_argument::cdr, no_tree) == 0);  // the machine has no empty tree
   (*trace[1].empty)[2] = 0.5, trace[1].arguments[1][2] = 0.25, trace[1].arguments[0][2] = 0.25;
   auto const memory = execute(p, source, 4);
   REQUIRE(memory[1].empty());
@@ -62,7 +62,7 @@ TEST_CASE("the empty tree is chosen where it has the largest weight, and an empt
   (*trace[1].empty)[2] = 0.25, trace[1].arguments[1][2] = 0.5;
   CHECK(likeliest(trace)[1].from == 1);
   CHECK(certainty(trace, likeliest(trace), memory) == 0.75);
-  (*trace[1].empty)[2] = 0.5;  // of two equally likely trees, the one that was made
+  (*trace[1].empty)[2] = 0.5;  // the empty tree is as likely as a tree that was made, and the latter is taken
   CHECK(likeliest(trace)[1].from == 1);
 }
 

@@ -1,5 +1,5 @@
-// Tests roles: orthonormal for any shape, the same for one seed, distributed like uniform draws; and a check that
-// refuses other roles.
+// Tests roles: they are orthonormal for any shape, the same for the same seed, and distributed like uniform draws.
+// Given roles that are not orthonormal are refused.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/roles.hpp"
 
@@ -55,7 +55,7 @@ TEST_CASE("entries have the moments of a uniformly drawn orthonormal matrix") {
     fourth += v * v * v * v / count;
   }
   CHECK_THAT(mean, WithinAbs(0, 5 / std::sqrt(width * count)));
-  // E v^4 = 3 / (n (n + 2)); only one or two plane rotations would leave it near 1 / n.
+  // The expected value of v^4 is 3 / (n (n + 2)). With only one or two plane rotations, it would still be near 1 / n.
   CHECK_THAT(fourth * width * (width + 2) / 3, WithinAbs(1, 0.06));
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("fillers leave row 0 empty; one-hot fillers are unit vectors") {
   for (index_t j = 0; j < 6; ++j) CHECK(f.view()(0, j) == 0);
   CHECK_NOTHROW(expect_orthonormal(f.read(), "fillers", 1));
   CHECK(hot.values == std::vector<double>{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1});
-  rows<double> one_more{7, 6}, too_many{8, 6};  // six labels and the empty one
+  rows<double> one_more{7, 6}, too_many{8, 6};  // there are six labels, and the empty one
   random_fillers(1, one_more.view());
   CHECK_NOTHROW(expect_orthonormal(one_more.read(), "fillers", 1));
   CHECK_THROWS_WITH(random_fillers(1, too_many.view()),

@@ -1,4 +1,5 @@
-// Tests loops over rows of sizes around their sixteen lanes, with integers, whose sums are exact in any order.
+// Tests loops over rows of lengths near their sixteen lanes. The numbers are integers, whose sums are exact in any
+// order.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/rows.hpp"
 

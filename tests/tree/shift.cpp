@@ -1,5 +1,5 @@
-// Tests shift matrices: the definition term by term, block copies for canonical roles, and random entries with many
-// roles.
+// Tests shift matrices: the definition term by term, copies of blocks for canonical roles, and some random entries if
+// there are many roles.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/shift.hpp"
 

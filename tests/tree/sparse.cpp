@@ -1,4 +1,5 @@
-// Tests sparse trees: coordinates stay sorted and coalesced, deep trees are exact, and pruning reports what it dropped.
+// Tests sparse trees: coordinates are always sorted and without duplicates, deep trees are exact, and pruning reports
+// what was dropped.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/sparse.hpp"
 
@@ -21,7 +22,7 @@ vec<double const> read(std::vector<double> const& s) {
   return vec<double const>(s.data(), static_cast<index_t>(s.size()));
 }
 
-/// A chain that goes left and right at random. Every node has a leaf, and the label 1 + level % 3.
+/// Returns a chain that turns left or right at random. Every node has a leaf, and its label is 1 + level % 3.
 numbered_tree chain(random_stream& stream, index_t depth, std::vector<index_t>& turns) {
   numbered_tree::builder made;
   for (index_t level = 0; level < depth; ++level) {
@@ -108,7 +109,7 @@ TEST_CASE("pruning keeps the heaviest and says how many went and how heavy they 
   auto difference = x;
   a.add(-1, y.view(), difference.view());
   CHECK(inner_product(difference, difference) == gone.square);
-  // Of the two entries of size 1 the earlier stays.
+  // If two entries have the size 1, the earlier one is kept.
   sparse_tree<double> const kept{{{10, 0, 3}, {11, 0, -5}, {13, 0, 1}}};
   CHECK(y.view() == kept);
   CHECK(a.prune(y.view(), 3).count == 0);

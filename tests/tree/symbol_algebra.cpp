@@ -1,4 +1,4 @@
-// Tests trees of labels as tensors and back, by an algebra that contains its symbols.
+// Tests the conversion of trees of labels to tensors and back, with an algebra that knows its labels.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/symbol_algebra.hpp"
 

@@ -1,4 +1,4 @@
-// Tests trees as values: their parts, their construction, and equality.
+// Tests trees as values: their parts, how they are built, and equality.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/symbol_tree.hpp"
 

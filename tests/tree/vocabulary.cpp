@@ -1,4 +1,4 @@
-// Tests vocabularies: numbers in order of first appearance, and errors that name the label.
+// Tests vocabularies: labels have numbers in the order of their first appearance, and errors name the label.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/vocabulary.hpp"
 

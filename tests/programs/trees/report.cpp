@@ -1,4 +1,4 @@
-// Tests the table of the seeds of a run on trees.
+// Tests the table of all seeds of a command for trees.
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/report.hpp"
 

@@ -1,4 +1,4 @@
-// Tests reading of config.toml, and the texts that it stores.
+// Tests the reading of config.toml, and how texts are stored in it.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/cli/config.hpp"
 

@@ -1,5 +1,5 @@
-// Tests the list of options: which are stored, which a resumed run must share, which shape a model; and seeds of drawn
-// tests.
+// Tests the list of options: which are stored, which a resumed run must share, and which determine the shape of a
+// model. Also tests the seeds of generated tests.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/cli/options.hpp"
 

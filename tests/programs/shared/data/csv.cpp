@@ -1,4 +1,4 @@
-// Tests CSV: quoted fields, and the positions of their characters.
+// Tests CSV: quoted fields, and the position of a character of a field in the file.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/csv.hpp"
 
@@ -25,7 +25,7 @@ TEST_CASE("quoted fields hold commas, quotes and line ends, and know where each 
   CHECK(csv[2].empty());
   CHECK(csv.position(b, 0).line == 2);
   CHECK(csv.position(b, 0).column == 4);
-  CHECK(csv.position(b, 3).column == 8);  // the y, after a doubled quote
+  CHECK(csv.position(b, 3).column == 8);  // the y, which follows a doubled quote
   CHECK(csv.position(b, 7).line == 3);
   CHECK(csv.position(b, 7).column == 2);
   REQUIRE(csv.next());

@@ -1,4 +1,4 @@
-// Tests that files of a data set are found by their names.
+// Tests that the files of a data set are found by their names.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/data_folder.hpp"
 

@@ -1,4 +1,4 @@
-// Tests that new data do not replace other data.
+// Tests that writing a new data set never overwrites other data.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/new_data.hpp"
 

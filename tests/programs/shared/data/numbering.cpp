@@ -1,4 +1,4 @@
-// Tests names and their numbers.
+// Tests the table that assigns numbers to names.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/numbering.hpp"
 

@@ -1,4 +1,4 @@
-// Tests whether the process named by a file still exists.
+// Tests whether it is found that the process named in a file still runs.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/processes/processes.hpp"
 

@@ -1,4 +1,4 @@
-// Tests records of TensorBoard's event files; tests/scripts/events.py reads the event files of a run.
+// Tests the records of TensorBoard's event files. tests/scripts/events.py reads the event files of a run.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/report/event_file.hpp"
 

@@ -1,4 +1,5 @@
-// Tests probabilities of scores: the formula, scores so large that exp would overflow, and rows without scores.
+// Tests the conversion of scores to probabilities: the formula, scores for which exp would overflow, and rows without
+// scores.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/report/probabilities.hpp"
 

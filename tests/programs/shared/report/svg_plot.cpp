@@ -1,4 +1,4 @@
-// Tests pictures as SVG: bar charts and plots.
+// Tests SVG pictures: bar charts and line plots.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/report/svg_plot.hpp"
 
@@ -22,7 +22,7 @@ TEST_CASE("a bar chart has a bar for every value, each as long as it says, and n
   auto const svg = triad::programs::to_svg(triad::programs::bar_chart{
       "a < b", {"one", "two"}, {{"first", {{"x", {1, 0.5}}, {"y", {none, 2}}}}, {"second", {}}}});
   CHECK(count(svg, "<rect") == 1 + 3 + 2);  // the background, bars, the legend
-  CHECK(count(svg, "width=\"396\"") == 2);  // 1, and a value above 1
+  CHECK(count(svg, "width=\"396\"") == 2);  // for the value 1, and for a value above 1
   CHECK(count(svg, "width=\"198\"") == 1);
   CHECK(count(svg, "a &lt; b") == 1);
   CHECK(count(svg, "nan") == 0);
@@ -34,7 +34,7 @@ TEST_CASE("a plot shows each point once and escapes what it is given") {
   p.lines.push_back({"paper", {2, 3, 4}, {0.9, std::numeric_limits<double>::quiet_NaN(), 0.7}, {}, true});
   auto const svg = triad::programs::to_svg(p);
   CHECK(count(svg, "<circle") == 5);
-  CHECK(count(svg, "stroke-dasharray") == 2);  // the line and its legend
+  CHECK(count(svg, "stroke-dasharray") == 2);  // the line, and its entry in the legend
   CHECK(count(svg, "a &lt; b &amp; c") == 1);
   CHECK(count(svg, "nan") == 0);
   CHECK(count(svg, ">0.6<") == 1);

@@ -1,4 +1,4 @@
-// Tables of text.
+// Tests tables of text.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/report/table.hpp"
 

@@ -1,5 +1,5 @@
-// Tests the folder of a run: the places of its files, the messages about it, and which files of an earlier run are set
-// aside.
+// Tests the folder of a run: the paths of its files, the messages about it, and which files of an earlier run are
+// renamed.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/run_folder.hpp"
 
@@ -25,7 +25,7 @@ TEST_CASE("an earlier run that cannot be set aside is reported with its file and
   using std::filesystem::perms;
   std::filesystem::permissions(folder / "", perms::owner_exec | perms::group_exec | perms::others_exec);
   auto const user = geteuid();
-  if (user == 0) REQUIRE(seteuid(65534) == 0);  // permissions do not apply to root
+  if (user == 0) REQUIRE(seteuid(65534) == 0);  // permissions have no effect for root
   std::string message;
   try {
     triad::programs::set_aside(folder / "");

@@ -1,4 +1,4 @@
-// Tests that only one process at a time uses the folder of a run, and that killed processes leave nothing behind.
+// Tests that only one process at a time can use the folder of a run, and that files of killed processes are removed.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/run_lock.hpp"
 
@@ -46,8 +46,8 @@ struct scratch_folder {
   }
 };
 
-/// Takes the lock of the folder in another process. Returns 0 if it gets the lock, 1 if it is refused. With `stays` the
-/// process holds the lock until it is killed, and its number is returned.
+/// Locks the folder in another process. Returns 0 if that process gets the lock, and 1 if it is refused. If `stays`,
+/// the process keeps the lock until it is killed, and its number is returned.
 int in_another_process(std::string const& folder, bool stays = false) {
   int ready[2];
   REQUIRE(::pipe(ready) == 0);
@@ -94,7 +94,7 @@ TEST_CASE("a folder has one run at a time, and the second gets its owner") {
   CHECK(message.find("--out") != std::string::npos);
   REQUIRE(::kill(other, SIGKILL) == 0);
   ::waitpid(other, nullptr, 0);
-  CHECK(folder.files() == std::set<std::string>{"run.lock"});  // of a killed run: the next run takes it over
+  CHECK(folder.files() == std::set<std::string>{"run.lock"});  // a killed run left this file, and the next run uses it
   CHECK(refusal(folder.path).empty());
   CHECK(folder.files().empty());
 }
@@ -145,7 +145,8 @@ TEST_CASE("what killed runs left half written is removed, and what is another's 
     run_lock const lock(folder.path);
   }
   CHECK(folder.files() == others);
-  // A living process may have the number of a dead one; the file is older than that process.
+  // A running process may have the number of a dead process. The file is older than the running process, so it is known
+  // to be of the dead one.
   std::filesystem::last_write_time(folder.path + "/model.safetensors" + running,
                                    std::filesystem::file_time_type::clock::now() - std::chrono::hours(24 * 3650));
   remove_leftovers(folder.path);

@@ -1,4 +1,5 @@
-// Tests learning rates of runs with restarts, and the advice for a failed run; attempts.cpp tests the runs.
+// Tests the learning rates of runs with restarts, and the advice for a failed run. attempts.cpp tests the runs
+// themselves.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/training.hpp"
 
@@ -34,7 +35,7 @@ TEST_CASE("a run that failed is given more updates where its loss was still fall
     return remedy_of({scored_run(), run});
   };
   CHECK(of({4, 3, 2, 1.5, 1.2, 1}) == "seed 3 failed: its loss was still falling; give it more --epochs\n");
-  CHECK(of({4}) == of({4, 3, 2}));  // too few epochs to judge
+  CHECK(of({4}) == of({4, 3, 2}));  // there are too few epochs to see a trend
   CHECK(of({4, 3, 2, 1, 1, 1, 1}).find("try another --seed or --learning-rate") != std::string::npos);
   CHECK(of({4, 3, 2}, true).find("take a smaller --learning-rate") != std::string::npos);
   CHECK(remedy_of({scored_run()}).empty());
