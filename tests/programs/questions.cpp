@@ -35,8 +35,9 @@ TEST_CASE("questions are one way with a program's own options, and are answered 
   CHECK_NOTHROW(asked.expect_one_way({{"--tree", false}}));
   CHECK_THROWS_WITH(asked.expect_one_way({{"--tree", true}}), contains("--tree and questions on the command line"));
   std::vector<std::string> found;
-  CHECK(asked.answer("test", [&](std::string const& question) { found.push_back(question); }) == 0);
-  CHECK(found == std::vector<std::string>{"a", "b"});
+  CHECK(asked.answer("test", [&](std::string const& question) { found.push_back(asked.place() + " " + question); }) ==
+        0);
+  CHECK(found == std::vector<std::string>{"question 1 a", "question 2 b"});
   asked.file = "c";
   CHECK_THROWS_WITH(asked.answer("test", [](std::string const&) {}),
                     contains("questions on the command line and --file"));
@@ -93,6 +94,9 @@ TEST_CASE("the first line of a file is seen before it is asked") {
   std::vector<std::string> found;
   CHECK(asked.answer("test", [&](std::string const& question) { found.push_back(question); }) == 0);
   CHECK(found == std::vector<std::string>{"a b", "c"});
+  std::vector<std::string> places;
+  CHECK(asked.answer("test", [&](std::string const&) { places.push_back(asked.place()); }) == 0);
+  CHECK(places == std::vector<std::string>{asked.file + ":1", asked.file + ":2"});
   CHECK_FALSE((questions{{}, triad::test::saved(folder, "", "empty")}).first_line());
   CHECK_FALSE((questions{{"a"}, ""}).first_line());
 }

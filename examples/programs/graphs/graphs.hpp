@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "direction.hpp"
 #include "read.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/cli/verbs.hpp"
@@ -91,17 +92,21 @@ inline int predict(own_options const& o) {
   auto const file = open_run(o.run);
   auto const words = words_of(file);
   answerer ask(o, file);
-  return o.questions.answer(
+  direction_of_questions directions;
+  int const status = o.questions.answer(
       o.program,
       [&](std::string const& line) {
         auto given = read_json_line(line);
         given.erase("target");  // the answer replaces it
         auto const graph = numbered(read_graph(given, false), words);
+        directions.add(graph, [&] { return o.questions.place(); });
         auto const members = o.probabilities ? likeliest_targets(ask.probabilities(graph), words)
                                              : json_members{{"target", words.target_name(ask(graph))}};
         answer(with_members(line, members) + "\n");
       },
       true);
+  note(o.program, directions.note());
+  return status;
 }
 
 inline int explain(own_options const& o) {

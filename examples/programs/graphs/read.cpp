@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "direction.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/data/data_folder.hpp"
 #include "shared/data/json_lines.hpp"
@@ -99,21 +100,6 @@ class parts_by_value {
   std::string name_;
   std::map<std::tuple<bool, double, std::string>, test_part> parts_;
 };
-
-/// Returns the number of edges on the shortest path between the two nodes of the question; -1 if there is no path.
-int path_length(labelled_graph const& g) {
-  std::vector<int> away(static_cast<std::size_t>(g.nodes), -1);
-  std::vector<int> reached{g.query.from};
-  away[static_cast<std::size_t>(g.query.from)] = 0;
-  for (std::size_t k = 0; k < reached.size(); ++k)
-    for (auto const& e : g.edges) {
-      int& there = away[static_cast<std::size_t>(e.to)];
-      if (e.from != reached[k] || there >= 0) continue;
-      there = away[static_cast<std::size_t>(e.from)] + 1;
-      reached.push_back(e.to);
-    }
-  return away[static_cast<std::size_t>(g.query.to)];
-}
 
 std::string place_of(std::string const& path, long number) { return path + ":" + std::to_string(number); }
 
@@ -249,7 +235,7 @@ std::vector<test_part> by_path(std::vector<test_part> const& parts) {
   for (auto const& part : parts) {
     parts_by_value by(part.name);
     for (std::size_t i = 0; i < part.graphs.size(); ++i) {
-      int const length = path_length(part.graphs[i]);
+      int const length = path_length(part.graphs[i], part.graphs[i].query);
       by.add(length < 0 ? nlohmann::json("none") : nlohmann::json(length), "path", part.graphs[i],
              part.places.empty() ? std::string() : part.places[i]);
     }

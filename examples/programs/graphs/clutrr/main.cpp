@@ -14,6 +14,7 @@
 #include "derived.hpp"
 #include "facts.hpp"
 #include "generate.hpp"
+#include "graphs/direction.hpp"
 #include "graphs/training.hpp"
 #include "options.hpp"
 #include "shared/cli/record.hpp"
@@ -116,6 +117,7 @@ int predict(options const& o) {
   auto const file = open_run(o.run);
   auto const words = graphs::words_of(file);
   graphs::answerer ask(o, file);
+  graphs::direction_of_questions directions;
   // Returns the likeliest target.  The probability is computed only with --probabilities; otherwise it is 0.
   auto const answered = [&](kinship_graph const& graph) -> std::pair<int, double> {
     if (!o.probabilities) return {ask(graph), 0};
@@ -125,16 +127,18 @@ int predict(options const& o) {
   };
   auto const answer = [&](std::string const& facts, std::string const& asked) {
     auto const s = parse_facts(facts, asked, words);
+    directions.add(s.graph, [&] { return told ? "--ask " + asked : o.questions.place(); });
     auto const person = [&](int i) { return s.people[static_cast<std::size_t>(i)]; };
     auto const [target, probability] = answered(s.graph);
     programs::answer(fmt::format("{} is {}'s {}{}\n", person(s.graph.query.to), person(s.graph.query.from),
                                  words.target_name(target),
                                  o.probabilities ? fmt::format("  {:.4f}", probability) : std::string()));
   };
+  int status = 0;
   if (told) {
     answer(o.facts, o.asked);
   } else if (o.rows.empty()) {
-    return o.questions.answer(o.program, [&](std::string const& text) {  // the last word is the question
+    status = o.questions.answer(o.program, [&](std::string const& text) {  // the last word is the question
       if (text.find("[(") != std::string::npos || text.find("story_edges") != std::string::npos)
         refuse("found a line of a CSV file, expected facts and the question: give the file with --data");
       auto const end = text.find_last_not_of(" \t\r"), cut = text.find_last_of(" \t", end);
@@ -145,6 +149,7 @@ int predict(options const& o) {
     auto const all = read_graphs(o.rows, words);
     int row = 0;
     auto const line = [&](kinship_graph const& g, int found, std::string const& more) {
+      directions.add(g, [&] { return fmt::format("row {} of {}", row + 1, o.rows); });
       programs::answer(fmt::format("{},{},{},{}{}\n", ++row, g.k, csv_cell(words.target_name(found)),
                                    csv_cell(words.target_name(g.target)), more));
     };
@@ -154,12 +159,13 @@ int predict(options const& o) {
         auto const [found, probability] = answered(g);
         line(g, found, fmt::format(",{:.4f}", probability));
       }
-      return 0;
+    } else {
+      auto const model = graphs::trained_model(o, file, graphs::most_nodes(all));
+      graphs::answer_all(*model.net, all, [&](kinship_graph const& g, int found) { line(g, found, {}); });
     }
-    auto const model = graphs::trained_model(o, file, graphs::most_nodes(all));
-    graphs::answer_all(*model.net, all, [&](kinship_graph const& g, int found) { line(g, found, {}); });
   }
-  return 0;
+  note(o.program, directions.note());
+  return status;
 }
 
 /// Returns the question to explain: from --facts, a row of a file, or a generated chain.

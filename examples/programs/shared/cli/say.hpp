@@ -19,6 +19,14 @@ void say(fmt::format_string<Values...> text, Values&&... values) {
   std::fputs(printable(fmt::format(text, std::forward<Values>(values)...)).c_str(), stdout);
 }
 
+/// Prints a line for people to standard error, since another program may read the answers from standard output. Prints
+/// nothing if the text is empty.
+inline void note(std::string_view program, std::string_view text) {
+  if (text.empty()) return;
+  std::fflush(stdout);  // the answers come first
+  std::fprintf(stderr, "%s: note: %s\n", std::string(program).c_str(), printable(text).c_str());
+}
+
 /// Prints an answer of predict.  A file or a pipe gets all bytes unchanged; on a terminal, control characters are
 /// replaced.
 inline void answer(std::string_view text, bool to_people = ::isatty(STDOUT_FILENO) != 0) {

@@ -82,28 +82,34 @@ std::string questions::all_of_input() {
 void questions::ask(std::function<void(std::string const&)> const& answer,
                     std::function<void(refused_question const&)> const& refused) const {
   expect_one_way();
-  // told(what) returns the message with the place of the question in front.
-  auto const one = [&](long number, std::string const& question, auto const& told) {
+  bool const of_file = given.empty() && !file.empty();
+  auto const one = [&](std::string const& question) {
+    auto const refuse_it = [&](std::string const& what) {
+      refused({number, question, of_file ? told_at(file, number, what) : place() + ": " + what});
+    };
     try {
       answer(question);
     } catch (data_error const& e) {
-      refused({number, question, told(e.what())});
+      refuse_it(e.what());
     } catch (nlohmann::json::exception const& e) {  // a value has another type than the program expects
-      refused({number, question, told(reason_of(e))});
+      refuse_it(reason_of(e));
     } catch (std::bad_alloc const&) {
-      refused({number, question, told("there is not enough memory to answer it: ask about less at once")});
+      refuse_it("there is not enough memory to answer it: ask about less at once");
     }
     std::fflush(stdout);  // another program may be waiting for the answer
   };
-  long number = 0;
+  number = 0;
   if (!given.empty()) {
-    for (auto const& question : given)
-      one(++number, question,
-          [&](std::string const& what) { return "question " + std::to_string(number) + ": " + what; });
-  } else if (!file.empty()) {
+    for (auto const& question : given) {
+      ++number;
+      one(question);
+    }
+  } else if (of_file) {
     text::gz_lines lines(file);
-    for (std::string line; lines.next(line);)
-      one(lines.number(), line, [&](std::string const& what) { return told_at(file, lines.number(), what); });
+    for (std::string line; lines.next(line);) {
+      number = lines.number();
+      one(line);
+    }
   } else {
     auto const next = [&](std::string& line) {
       if (number > 0 || !begun) return static_cast<bool>(std::getline(std::cin, line));
@@ -113,11 +119,16 @@ void questions::ask(std::function<void(std::string const&)> const& answer,
     for (std::string line; next(line);) {
       text::trim_line(line, ++number == 1);
       if (number == 1) refuse_lfs_pointer("standard input", line);
-      one(number, line,
-          [&](std::string const& what) { return "line " + std::to_string(number) + " of standard input: " + what; });
+      one(line);
     }
     expect_all_read();
   }
+}
+
+std::string questions::place() const {
+  auto const n = std::to_string(number);
+  if (!given.empty()) return "question " + n;
+  return file.empty() ? "line " + n + " of standard input" : file + ":" + n;
 }
 
 int questions::answer(std::string const& program, std::function<void(std::string const&)> const& answer,

@@ -64,7 +64,11 @@ struct questions {
   int answer(std::string const& program, std::function<void(std::string const&)> const& answer,
              bool as_json = false) const;
 
+  /// Returns the place of the question that is being answered: "question 2", "FILE:2" or "line 2 of standard input".
+  [[nodiscard]] std::string place() const;
+
   std::optional<std::string> begun{};  // the first line of standard input, unchanged, if it has been read
+  mutable long number = 0;             // of the question that is being answered, from 1
 };
 
 }  // namespace triad::programs
