@@ -12,6 +12,7 @@
 #include "program.hpp"
 #include "shared/cli/outputs.hpp"
 #include "shared/cli/say.hpp"
+#include "shared/data/given_answers.hpp"
 #include "shared/data/json_lines.hpp"
 #include "shared/processes/first_writes.hpp"
 #include "shared/report/confusion.hpp"
@@ -87,15 +88,24 @@ struct tree_probabilities {
   }
 };
 
+/// The heads and labels of a sentence, in the form of JSON lines.
+struct head_lists {
+  std::vector<int> heads;
+  std::vector<std::string> labels;
+
+  explicit head_lists(conllu_sentence const& s) {
+    for (auto const& word : s.words) {
+      heads.push_back(word.head);
+      labels.push_back(word.relation);
+    }
+  }
+};
+
 /// Returns the question with heads and labels added; its other members are copied.
 std::string to_json_line(std::string const& question, conllu_sentence const& s, found_tree const& tree,
                          bool probabilities) {
-  auto heads = nlohmann::ordered_json::array(), labels = heads;
-  for (auto const& word : s.words) {
-    heads.push_back(word.head);
-    labels.push_back(word.relation);
-  }
-  json_members members{{"heads", std::move(heads)}, {"labels", std::move(labels)}};
+  head_lists const found(s);
+  json_members members{{"heads", found.heads}, {"labels", found.labels}};
   if (probabilities) {
     tree_probabilities const all(tree);
     for (auto const& [name, values] :
@@ -156,11 +166,17 @@ int predict(options& o) {
   auto const as_conllu = [&](conllu_sentence const& found, found_tree const& tree) {
     return to_conllu_text(found, tree, o.probabilities);
   };
+  given_answers trees("heads or labels");
   auto const one = [&](std::string const& line) {
     bool const is_json = line.starts_with('{');
     if (!is_json) expect_plain_question(line);
-    auto const s = text::conllu_of(is_json ? tokens_of(read_json_line(line)) : text::words(line));
+    auto const question = is_json ? read_json_line(line) : nlohmann::json();
+    auto const s = text::conllu_of(is_json ? tokens_of(question) : text::words(line));
     auto const as_json = [&](conllu_sentence const& found, found_tree const& tree) {
+      auto const heads = given_answer(question, "heads"), labels = given_answer(question, "labels");
+      head_lists const all(found);
+      trees.add(!heads.is_null() || !labels.is_null(), (heads.is_null() || heads == nlohmann::json(all.heads)) &&
+                                                           (labels.is_null() || labels == nlohmann::json(all.labels)));
       return to_json_line(line, found, tree, o.probabilities);
     };
     if (s.words.empty()) return programs::answer(is_json ? as_json(s, {}) : "\n");  // every sentence has an answer
@@ -176,6 +192,7 @@ int predict(options& o) {
     else
       answer(advice, as_conllu);
   };
+  int status = 0;
   if (read.is) {
     for (std::size_t i = 0; i < read.all.size(); ++i) try {
         checked(read.all[i], model.words, o);
@@ -186,9 +203,10 @@ int predict(options& o) {
   } else if (!o.sentence.empty()) {
     one(o.sentence);
   } else {
-    return o.questions.answer(o.program, one);
+    status = o.questions.answer(o.program, one);
   }
-  return 0;
+  note(o.program, trees.note());
+  return status;
 }
 
 std::string picture(conllu_sentence const& s, found_tree const& tree, vocabulary const& v) {

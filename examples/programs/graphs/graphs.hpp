@@ -14,6 +14,7 @@
 #include "read.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/cli/verbs.hpp"
+#include "shared/data/given_answers.hpp"
 #include "shared/data/json_lines.hpp"
 #include "shared/data/questions.hpp"
 #include "shared/report/refuse.hpp"
@@ -93,19 +94,23 @@ inline int predict(own_options const& o) {
   auto const words = words_of(file);
   answerer ask(o, file);
   direction_of_questions directions;
+  given_answers targets("a target");
   int const status = o.questions.answer(
       o.program,
       [&](std::string const& line) {
         auto given = read_json_line(line);
+        auto const target = given_answer(given, "target");
         given.erase("target");  // the answer replaces it
         auto const graph = numbered(read_graph(given, false), words);
         directions.add(graph, [&] { return o.questions.place(); });
         auto const members = o.probabilities ? likeliest_targets(ask.probabilities(graph), words)
                                              : json_members{{"target", words.target_name(ask(graph))}};
         answer(with_members(line, members) + "\n");
+        targets.add(!target.is_null(), target == nlohmann::json(members.front().second));
       },
       true);
   note(o.program, directions.note());
+  note(o.program, targets.note());
   return status;
 }
 

@@ -7,6 +7,7 @@
 #include "score.hpp"
 #include "shared/cli/outputs.hpp"
 #include "shared/cli/say.hpp"
+#include "shared/data/given_answers.hpp"
 #include "shared/data/json_lines.hpp"
 #include "shared/processes/first_writes.hpp"
 #include "shared/report/printed.hpp"
@@ -151,12 +152,23 @@ int predict(options const& o) {
     return pair_length{most, 0};
   });
   auto const how = search_of(o, model.words, o.n_best);
+  given_answers targets("a target");
+  auto const is_same = [&](nlohmann::json const& target, std::string const& answer) {
+    return target.is_string() &&
+           text::words(model.words.target.tokens(target.get<std::string>())) == text::words(answer);
+  };
   auto const answer = [&](std::string const& line) {
     bool const is_json = line.starts_with('{');
     if (!is_json) expect_plain_question(line);
-    auto const source = is_json ? member<std::string>(read_json_line(line), "source", "a text") : line;
+    auto const question = is_json ? read_json_line(line) : nlohmann::json();
+    auto const source = is_json ? member<std::string>(question, "source", "a text") : line;
     auto const numbers = model.words.source.encode(source);
     auto const print = [&](std::vector<hypothesis> const& found) {
+      if (is_json && o.n_best == 1) {  // several stand next to a target, which stays
+        auto const target = given_answer(question, "target");
+        auto const text = found.empty() ? std::string() : model.words.target.decode(found.front().tokens);
+        targets.add(!target.is_null(), is_same(target, text));
+      }
       if (is_json)
         return programs::answer(json_answer(line, found, model.words.target, o.n_best > 1, o.probabilities) + "\n");
       if (found.empty()) programs::answer("\n");
@@ -178,9 +190,13 @@ int predict(options const& o) {
     translate_all(*model.net, {numbers}, how, [&](std::size_t, std::vector<hypothesis> const& found) { print(found); });
     std::fflush(stdout);
   };
-  if (o.sentence.empty()) return o.questions.answer(o.program, answer);
-  answer(o.sentence);
-  return 0;
+  int status = 0;
+  if (o.sentence.empty())
+    status = o.questions.answer(o.program, answer);
+  else
+    answer(o.sentence);
+  note(o.program, targets.note());
+  return status;
 }
 
 }  // namespace

@@ -260,6 +260,12 @@ run(1 predict ${FOLDER}/run --tree "${tree}" "${question}")
 expect("2 ways to ask, --tree and questions on the command line: give one")
 refused("2 ways to ask, --tree and --file: give one" predict ${FOLDER}/run --tree "${tree}" --file ${FOLDER}/asked.jsonl)
 
+# A target that is there is replaced, also one that is no tree; as text it may have other spaces.
+expect_note_of_answers("a target" "\"target\":\"" "\"target\":\"( " "{\"id\": 7, \"source\": \"${tree}\"}")
+string(REPLACE "\"target\":\"" "\"target\":\"  " spaced "${answer}")
+run(0 predict ${FOLDER}/run "${spaced}")
+expect("\ntrees: note: 1 of 1 questions already had a target, which predict replaced; 1 of these 1 equalled the answer; ")
+
 # A blank line gets a blank answer.
 file(WRITE ${FOLDER}/blank.jsonl "${question}\n\n \t\n${question}\n")
 foreach(option "" --json)

@@ -9,6 +9,7 @@
 #include "read.hpp"
 #include "report.hpp"
 #include "shared/cli/say.hpp"
+#include "shared/data/given_answers.hpp"
 #include "shared/data/json_lines.hpp"
 #include "shared/report/refuse.hpp"
 #include "trained.hpp"
@@ -59,8 +60,17 @@ int evaluate(program_options& o, data_reader const& read) {
   return 0;
 }
 
+/// Returns true if the text of a target is this tree.
+bool is_same(nlohmann::json const& target, symbol_tree const& tree, bool binary) {
+  try {
+    return target.is_string() && to_text(tree_from(target.get<std::string>(), binary)) == to_text(tree);
+  } catch (data_error const&) {  // the answer replaces it all the same
+    return false;
+  }
+}
+
 /// Writes the answer to a line, which is a tree, or an object with a tree.  Other members of the object are copied.
-void answer(trained& model, program_options const& o, std::string const& line) {
+void answer(trained& model, program_options const& o, std::string const& line, given_answers& targets) {
   bool const is_object = line.starts_with('{');
   auto const source = source_of(line, o.binarise);
   auto const& positions = model.net->positions();
@@ -76,6 +86,8 @@ void answer(trained& model, program_options const& o, std::string const& line) {
     if (o.probabilities) members.emplace_back("least_weight", four_digits(least));
     auto const question = is_object ? line : to_json_line({source, target});
     programs::answer(with_members(question, members) + "\n");
+    auto const given = is_object ? given_answer(read_json_line(line), "target") : nlohmann::json();
+    targets.add(!given.is_null(), is_same(given, target, o.binarise));
   } else {
     programs::answer((o.probabilities ? fmt::format("{:.4f}\t", least) : std::string()) + shown(target) + "\n");
   }
@@ -84,11 +96,15 @@ void answer(trained& model, program_options const& o, std::string const& line) {
 int predict(program_options& o) {
   o.questions.expect_one_way({{"--tree", !o.tree.empty()}});
   trained model(o, 1);
-  if (!o.tree.empty()) {
-    answer(model, o, o.tree);
-    return 0;
-  }
-  return o.questions.answer(o.program, [&](std::string const& line) { answer(model, o, line); }, o.as_json);
+  given_answers targets("a target");
+  auto const one = [&](std::string const& line) { answer(model, o, line, targets); };
+  int status = 0;
+  if (o.tree.empty())
+    status = o.questions.answer(o.program, one, o.as_json);
+  else
+    one(o.tree);
+  note(o.program, targets.note());
+  return status;
 }
 
 }  // namespace

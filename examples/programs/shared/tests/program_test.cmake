@@ -126,6 +126,18 @@ function(expect_answer_of what question)
   set(output "${answer}" PARENT_SCOPE)
 endfunction()
 
+# Asks a line of JSON without an answer, the same line with the predicted answer, and with another answer, which has
+# `wrong` in place of `pattern`. All three lines must get one answer, and the note must count them. what: as in the note.
+function(expect_note_of_answers what pattern wrong question)
+  execute_process(COMMAND ${PROGRAM} predict ${FOLDER}/run "${question}" OUTPUT_VARIABLE answer ERROR_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+  expect_same("a question without an answer has a note" "${output}" "")
+  string(STRIP "${answer}" given)
+  string(REGEX REPLACE "${pattern}" "${wrong}" other "${given}")
+  execute_process(COMMAND ${PROGRAM} predict ${FOLDER}/run "${given}" "${question}" "${other}" OUTPUT_VARIABLE answers ERROR_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+  expect_same("answers in questions change predicted ones" "${answers}" "${answer}${answer}${answer}")
+  expect("^[a-z]+: note: 2 of 3 questions already had ${what}, which predict replaced; 1 of these 2 equalled the answer; [^\n]*\n$")
+endfunction()
+
 # Appends to `lines` the expected lines of confusion.csv for one part: how often each "target,predicted" occurs in
 # `pairs`.
 function(count_pairs part pairs lines)
