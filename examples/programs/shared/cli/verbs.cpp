@@ -265,11 +265,12 @@ int no_memory(std::string const& program) {
 
 }  // namespace
 
-std::string unused_gpu(std::string const& backend, bool was_chosen, std::string const& driver) {
+std::string unused_gpu(std::string const& program, std::string const& backend, bool was_chosen,
+                       std::string const& driver) {
   std::error_code none;
   if (was_chosen || backend == "cuda" || !std::filesystem::exists(driver, none)) return {};
-  return "the processor computes, and there is an NVIDIA GPU here: --backend cuda takes it, or says why this program "
-         "cannot\n";
+  return "the processor computes, and there is an NVIDIA GPU here: --backend cuda takes it in build/cuda/bin/" +
+         program + ", which cmake --preset cuda && cmake --build --preset cuda --target " + program + " makes\n";
 }
 
 int run_program(program_texts const& say, run_options& o, std::function<void()> const& restart, int argc, char** argv) {
@@ -319,8 +320,9 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
       o.settle();
       expect_own_folder(o);
       if (world().is_first())
-        std::fputs((hint_of_tasks() + unused_gpu(o.backend, chosen.get_option("--backend")->count() > 0)).c_str(),
-                   stderr);
+        std::fputs(
+            (hint_of_tasks() + unused_gpu(say.name, o.backend, chosen.get_option("--backend")->count() > 0)).c_str(),
+            stderr);
     }
     std::fputs(printable(about_data).c_str(), stdout);
     expect_same("the options", told_options(o, verb->name));

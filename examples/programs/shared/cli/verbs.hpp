@@ -22,7 +22,8 @@ enum exit_status : int {
 
 /// Returns a hint if the machine has a GPU but the program computes on the processor; otherwise an empty text.
 /// was_chosen: --backend was given.  driver: a file that exists if NVIDIA's driver is loaded.
-std::string unused_gpu(std::string const& backend, bool was_chosen, std::string const& driver = "/dev/nvidiactl");
+std::string unused_gpu(std::string const& program, std::string const& backend, bool was_chosen,
+                       std::string const& driver = "/dev/nvidiactl");
 
 /// A verb: its name, its description in --help, and its function, which returns the exit status.
 struct verb {

@@ -293,10 +293,12 @@ TEST_CASE("faults of the command line are reported with what was given and what 
 
 TEST_CASE("a GPU that is not used is reported where no backend was chosen") {
   using triad::programs::unused_gpu;
-  CHECK(unused_gpu("cpu", false, "/").find("--backend cuda takes it") != std::string::npos);
-  CHECK(unused_gpu("cpu", false, "/no/such/driver").empty());
-  CHECK(unused_gpu("cpu", true, "/").empty());
-  CHECK(unused_gpu("cuda", false, "/").empty());
+  CHECK_THAT(unused_gpu("idle", "cpu", false, "/"),
+             contains("--backend cuda takes it in build/cuda/bin/idle, which cmake --preset cuda && cmake --build "
+                      "--preset cuda --target idle makes\n"));
+  CHECK(unused_gpu("idle", "cpu", false, "/no/such/driver").empty());
+  CHECK(unused_gpu("idle", "cpu", true, "/").empty());
+  CHECK(unused_gpu("idle", "cuda", false, "/").empty());
 }
 
 TEST_CASE(
