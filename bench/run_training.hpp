@@ -14,7 +14,7 @@ struct training_options {
   bool warm = true;   // false: no warm-up, for work of many seconds
 };
 
-/// checked: the same model on a smaller batch, which the reference backend can compute.
+/// Checks a training step and then times it.  checked: the same model on a smaller batch, which the reference backend can compute.
 template <class Task, class Checked>
 void run_training(benchmark::State& state, std::string const& name, Task const& task, Checked const& checked,
                   training_options const& o = {}) {
@@ -35,7 +35,7 @@ void run_training(benchmark::State& state, std::string const& name, Task const& 
   if constexpr (requires { task.tokens(); }) state.counters["tokens/s"] = static_cast<double>(task.tokens()) / seconds;
 }
 
-/// Registers such a benchmark with the name `name` + `shape`.
+/// Registers a benchmark that calls run_training(), with the name `name` + `shape`.
 template <class Task, class Checked>
 void register_training(std::string const& name, std::string const& shape, Task const& task, Checked const& checked,
                        training_options const& o = {}) {

@@ -50,7 +50,7 @@ edge_transformer_seq2seq_options sizes_of(int which) {
 }
 constexpr int models = 8;  // each encoding with each readout
 
-/// The passes over all tokens run on the reference. So a backend is compared with another one.
+/// The passes over all tokens run on the reference backend, with which other backends are compared.
 template <class Ex, class T = double, class Model = edge_transformer_seq2seq<T>>
 struct decoding {
   using whole_model = edge_transformer_seq2seq<double>;

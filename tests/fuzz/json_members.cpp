@@ -1,5 +1,5 @@
-// Fuzzes the reader of a JSON object's members as texts. For objects that read_json_line() accepts, nlohmann must read
-// the same members, no byte of a token may be lost, and an object with an added answer must be readable again.
+// Fuzzes the reader of a JSON object's members as texts. If read_json_line() accepts an object, nlohmann must read the
+// same members, and no byte of a token may be lost. The object must be readable again after an answer is added.
 // SPDX-License-Identifier: Apache-2.0
 #include "reader.hpp"
 #include "shared/data/json_lines.cpp"  // the source and not the object file, so that libFuzzer sees its branches

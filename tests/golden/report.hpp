@@ -1,8 +1,8 @@
 // The result of checking one golden file: the largest error in every group of tensors, and whether the check passed.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Errors are divided by S, the largest absolute value of the tensor itself (outputs), or of all gradients of the file
-// (gradients, since some of these are mathematically zero). Tolerances are relative to S, too.
+// Errors are divided by S. For outputs, S is the largest absolute value of the tensor itself. For gradients, it is that
+// of all gradients of the file, since some gradients are mathematically zero. Tolerances are relative to S, too.
 #pragma once
 
 #include <algorithm>

@@ -65,7 +65,7 @@ std::vector<std::string> paths_of(Layer const& layer) {
   return paths;
 }
 
-/// A gradient_check for a layer with more arguments than usual. run(parameters, at, d) must return the value at `at`.
+/// A gradient_check for a layer with several inputs. run(parameters, at, d) must return the value at `at`.
 /// The first tensor of `at` has the parameters, which `parameters` already refers to. If d is not null, run must add to
 /// the parameters' gradients and overwrite the gradients of the other tensors, d[1] and following.
 template <class Layer, class Run>

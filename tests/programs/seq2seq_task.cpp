@@ -297,7 +297,7 @@ TEST_CASE(
     CHECK(settings(changed) != settings(plain));
   }
   auto linear = plain, longer = plain;
-  // Then learning rates differ from the first update on.
+  // With a linear schedule, runs of different lengths have different learning rates from the first update on.
   linear.schedule = longer.schedule = "linear", longer.updates = 7;
   CHECK(settings(linear) != settings(longer));
 }

@@ -1,5 +1,5 @@
-// Tests that a batch has one more axis than a tree, and that operations on a batch process each tree with its own
-// weights, whatever the strides of the weights.
+// Tests that a batch has one more axis than a tree. Operations on a batch must process each tree with its own weights,
+// whatever the strides of the weights.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/batch.hpp"
 

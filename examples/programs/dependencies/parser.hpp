@@ -126,7 +126,7 @@ class parser : public learner {
 
   // To use a batch: clear it, add sentences, then call one of the functions below.
   virtual void clear() = 0;
-  /// Returns false if the batch has no memory left for it.
+  /// Adds a sentence to the batch.  Returns false if the batch has no memory left for the sentence.
   virtual bool add(std::span<attached_token const> sentence) = 0;
   /// Returns the trees of the sentences of the batch.
   virtual std::vector<found_tree> const& infer() = 0;

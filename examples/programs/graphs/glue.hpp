@@ -268,7 +268,9 @@ class glued_graphs {
   int labels_;         // number of the first name that is a target but no label
   std::size_t names_;  // number of names of edges and targets
   std::vector<int> name_of_target_, composed_, kind_;
-  // By two labels; by kind and label; by label.
+  // What the given graphs have.  follows_: an edge with the second label after one with the first, by two labels.
+  // leaves_: an edge with the label after an edge to a node of the kind, by kind and label.  left_: an edge with the
+  // label after any edge, by label.
   std::vector<bool> follows_, leaves_, left_;
   std::vector<std::vector<std::vector<std::size_t>>> with_answer_;            // graphs, by name and number of edges
   std::vector<std::vector<std::pair<std::size_t, std::size_t>>> with_label_;  // graphs and edges, by label

@@ -75,7 +75,7 @@ class network : public learner {
 
   // To use a batch: clear it, add graphs, then call one of the functions below.
   virtual void clear() = 0;
-  /// Returns false if the batch has no memory left for it.
+  /// Adds a graph to the batch.  Returns false if the batch has no memory left for the graph.
   virtual bool add(labelled_graph const& graph) = 0;
 
   /// Sets how many times a tied layer is applied from now on; at most the number of layers in the options.

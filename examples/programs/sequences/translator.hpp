@@ -96,7 +96,7 @@ class translator : public learner {
   // To use a batch: clear it, add pairs or only sources, then call one of the functions below.  The arguments are token
   // numbers without begin and end.
   virtual void clear() = 0;
-  /// Returns false if the batch has no memory left for it.
+  /// Adds a pair to the batch.  Returns false if the batch has no memory left for the pair.
   virtual bool add(std::span<index_t const> source, std::span<index_t const> target) = 0;
   virtual bool add(std::span<index_t const> source) = 0;
 

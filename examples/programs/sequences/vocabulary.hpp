@@ -1,5 +1,5 @@
 // Converts the words of both sides to numbers, and cuts words into parts by merges.  Reads and writes dictionaries and
-// merges in checkpoints.  For a pre-trained encoder, the sources have its own tokens instead.
+// merges in checkpoints.  For a pre-trained encoder, the sources are cut into tokens of that encoder instead.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

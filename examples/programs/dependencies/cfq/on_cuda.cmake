@@ -1,5 +1,4 @@
-# Tests the program on a GPU, or on the emulation of a GPU on the host: a model learns something, and predict gives
-# answers.
+# Tests the program on a GPU, or on the stand-in for a GPU: a model learns something, and predict gives answers.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/questions.cmake)
 write_questions(${FOLDER}/trees)

@@ -202,7 +202,7 @@ inline constexpr auto compositions = composition_table();
 }  // namespace detail
 
 /// Given that person 1 is `r` to person 0 and person 2 is `s` to person 1, returns the relations that person 2 can have
-/// to person 0 in some family.  The set is empty if no family allows both r and s.
+/// to person 0.  The set is empty if no family allows both r and s.
 constexpr relation_set compose(relation r, relation s) {
   if (r == relation::other || s == relation::other) return relation_set::all();
   return detail::compositions[static_cast<std::size_t>(r)][static_cast<std::size_t>(s)];

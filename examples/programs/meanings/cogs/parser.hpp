@@ -162,7 +162,7 @@ class parser : public learner {
 
   // To use a batch: clear it, add sentences, then call one of the functions below.
   virtual void clear() = 0;
-  /// Returns false if the batch has no memory left for it.
+  /// Adds a sentence to the batch.  Returns false if the batch has no memory left for the sentence.
   virtual bool add(std::span<labelled_token const> sentence) = 0;
   /// Returns the parses of the sentences of the batch.
   virtual std::vector<parse> const& infer() = 0;

@@ -33,8 +33,9 @@ initializer first_values_of(Model const&, std::string const& path) {
   bool const head = path.starts_with("parent") || path.starts_with("labels");
   return head && path.ends_with("weight") ? initializer::linear_uniform() : initializer::by_name();
 }
-/// Does the same for a Transformer.  Here the maps that score parents are initialised like those of the encoder.  The
-/// input maps of an attention are drawn as one matrix (3 d, d); their biases are zero, as in PyTorch.
+/// Returns how a parameter of a Transformer is initialised: as above, with two exceptions.  The maps that score
+/// parents are initialised like those of the encoder.  The input maps of an attention are drawn as one matrix (3 d, d);
+/// their biases are zero, as in PyTorch.
 template <class T, index_t D, index_t H, index_t F>
 initializer first_values_of(transformer_parser<T, D, H, F> const& m, std::string const& path) {
   if (path.find(".attention.") != std::string::npos) {

@@ -25,7 +25,7 @@ struct input_file {
 /// --force is not given.  Empty paths are skipped.  Links are resolved before paths are compared.
 void expect_free(run_options const& o, std::vector<output_file> const& files, std::vector<input_file> const& more = {});
 
-/// Checks files with these names in the folder --out, if that is given.  Also checks the page --html.
+/// Calls expect_free() for the page --html and, if --out is given, for files with these names in that folder.
 void expect_free_in_folder(run_options const& o, std::vector<std::string> const& names);
 
 /// Checks the folder --out of train.  Throws data_error if it has a config.toml or metrics.csv that no run wrote, or if

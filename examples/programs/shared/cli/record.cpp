@@ -101,7 +101,8 @@ void restore(run_options& o, checkpoint const& file) {
 
 namespace {
 
-/// Returns a line of settings for messages.  Its number has the fewest digits that give it back exactly.
+/// Returns a line of settings for messages.  Its number has the fewest digits that determine the number
+/// exactly.
 std::string shown(std::string const& line) {
   std::string const equals = " = ";
   auto const at = line.find(equals);

@@ -1,5 +1,5 @@
-# Tests the program on a GPU, or on the emulation of a GPU on the host. The losses equal those of the reference backend
-# up to rounding, with dropout and noise, and the answers are the same.
+# Tests the program on a GPU, or on the stand-in for a GPU. The losses equal those of the reference backend up to
+# rounding, with dropout and noise, and the answers are the same.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 
 foreach(name train validation test)
