@@ -112,7 +112,8 @@ void options::each(option_list& f) {
       .one_of({"exact", "loss"});
 
   f("beam", &beam, "Hypotheses kept at once; 1: greedy").also(translate).between(1, 64).free();
-  f("length-penalty", &length_penalty, "Scores are divided by the length to this power")
+  f("length-penalty", &length_penalty,
+    "A score is log P / n^this, of a translation of n tokens, its end among them; 0: log P")
       .also(translate)
       .between(-10, 10)
       .free();
@@ -135,7 +136,12 @@ void options::each(option_list& f) {
       .only({"explain"})
       .question();
   questions.each(f, "A sentence, as --sentence has it, or {\"source\": \"...\"}");
-  f("n-best", &n_best, "Translations of a sentence, with their scores; at most --beam").only({"predict"}).positive();
+  f("n-best", &n_best,
+    "Translations of a sentence, at most --beam, each with its score, log P / n^--length-penalty: log P sums the "
+    "natural "
+    "logarithms of the probabilities of its n tokens")
+      .only({"predict"})
+      .positive();
   f("unknown", &unknown, "Translate words that the model does not know as <unk>, instead of refusing them")
       .only({"predict"});
   f("probabilities", &probabilities,
