@@ -4,6 +4,7 @@
 // docs/guide/1-training.md explains this program, with a table for each step.  The model learns on chains of 2 to 4
 // edges and is tested on chains of 5 and 6.
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -68,11 +69,17 @@ int main() try {
                 v.accuracy);
     return v.loss;
   };
+  std::ofstream log("metrics.csv");
+  log << "step,loss,norm,validation\n";
+  auto const write = [&](t::epoch_record const& e) {
+    log << e.last.step << ',' << e.loss << ',' << e.largest_norm << ',' << *e.validation << std::endl;
+  };
   auto const result = t::fit(learner, epoch_of,
                              {.epochs = 20,
                               .schedule = t::linear_warmup{.peak = search.rate, .warmup = 40, .total = 400},
                               .each_epoch = validate,
-                              .patience = 6});
+                              .patience = 6,
+                              .after_epoch = write});
   std::printf("the best of %zu epochs is %d\n", result.epochs.size(), static_cast<int>(result.best_epoch));
 
   // ---- 4.  What was learned, by length, and the attention of the last layer at edge (0, 5) of one graph.
@@ -102,10 +109,14 @@ int main() try {
   std::printf("the last node is %d hours on, and %d is right\n", static_cast<int>(answer),
               static_cast<int>(longer[0].answer));
 
-  // The loaded model gives the same answer as the trainer, and the model has learned its task.
+  // The loaded model gives the same answer as the trainer, the model has learned its task, and the log has a line for
+  // each epoch.
   t::index_t const of_learner = learner.classes(loader.upload().first).front();
   bool const learned = t::evaluate(learner, loader, valid, add_one, {.most = 60}).accuracy > 0.95;
-  return learned && answer == of_learner ? 0 : 1;
+  std::ifstream written("metrics.csv");
+  std::size_t lines = 0;
+  for (std::string line; std::getline(written, line);) ++lines;
+  return learned && answer == of_learner && lines == result.epochs.size() + 1 ? 0 : 1;
 } catch (std::exception const& e) {
   std::fprintf(stderr, "own_data: %s\n", e.what());
   return 1;
