@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "near_names.hpp"
 #include "options.hpp"
+#include "renames.hpp"
 
 namespace triad::programs {
 
@@ -31,7 +33,28 @@ inline std::string between_texts(std::string_view text, std::string_view before,
   return std::string(end == std::string_view::npos ? std::string_view() : text.substr(0, end));
 }
 
+/// Returns the names of a verb's options, including hidden ones, and of the opposites of flags.
+inline std::vector<std::string> names_of_options(option_list const& options, std::string const& verb) {
+  std::vector<std::string> names{"help", "help-all"};
+  for (auto const& one : options.all()) {
+    if (!one.verbs.contains(verb) || one.is_positional) continue;
+    names.push_back(one.name);
+    if (!one.opposite_name.empty()) names.push_back(one.opposite_name);
+  }
+  return names;
+}
+
 }  // namespace detail
+
+/// Returns "did you mean --epochs?" for a name, without its dashes, that no option of the verb has.  Returns nothing if
+/// no name is near, or if version 0.1 had an option of this name, which renamed_options() reports.
+inline std::string hint_of(std::string const& name, option_list const& options, std::string const& verb,
+                           std::string const& dashes = "--") {
+  if (auto const now = renamed(name); now != name && options.find(now, verb) != nullptr) return {};
+  auto found = near_names(name, detail::names_of_options(options, verb));
+  for (auto& one : found) one.insert(0, dashes);
+  return found.empty() ? std::string() : "did you mean " + choice_text(found) + "?";
+}
 
 /// Describes the error in one line.  app: the app after parsing; given: the command line; options: those of all verbs.
 inline std::string what_is_wrong(CLI::ParseError const& e, CLI::App const& app, std::vector<std::string> const& given,
@@ -69,11 +92,17 @@ inline std::string what_is_wrong(CLI::ParseError const& e, CLI::App const& app, 
   }
   if (dynamic_cast<CLI::ExtrasError const*>(&e) != nullptr && !parsed.empty()) {
     auto const extras = parsed.front()->remaining(true);
-    std::string in_order;
-    for (auto const& argument : given)
-      if (std::find(extras.begin(), extras.end(), argument) != extras.end())
-        in_order += (in_order.empty() ? "" : " ") + argument;
-    if (!in_order.empty()) return in_order + ": not expected; " + verb + " --help-all lists what " + verb + " takes";
+    std::string in_order, hints;
+    for (auto const& argument : given) {
+      if (std::find(extras.begin(), extras.end(), argument) == extras.end()) continue;
+      in_order += (in_order.empty() ? "" : " ") + argument;
+      auto const name = argument.find_first_not_of('-');
+      if (name == 0 || name == std::string::npos) continue;
+      auto const hint = hint_of(argument.substr(name, argument.find('=') - name), options, verb);
+      if (!hint.empty()) hints += hint + " ";
+    }
+    if (!in_order.empty())
+      return in_order + ": not expected; " + hints + verb + " --help-all lists what " + verb + " takes";
   }
   return text;
 }

@@ -119,7 +119,7 @@ void refuse_opposites(option_list const& options, arguments const& all) {
 }
 
 /// Returns the options of a config file as arguments, except for those that the command line also has.
-arguments configured(CLI::App const& train, run_options const& o, std::string const& file) {
+arguments configured(CLI::App const& train, option_list const& options, run_options const& o, std::string const& file) {
   arguments found;
   auto const items = read_config(file);
   for (auto const& item : items) {
@@ -127,8 +127,11 @@ arguments configured(CLI::App const& train, run_options const& o, std::string co
     auto const* const option = train.get_option_no_throw("--" + item.name);
     if (option == nullptr) {
       auto const owner = owner_of(items);
+      auto const hint = hint_of(item.name, options, "train", "");
       throw data_error(file + ": no option of this program's train is called " + item.name +
-                       (owner.empty() ? "" : "; it is of a run of " + owner));
+                       (!owner.empty() && !o.owns(owner) ? "; it is of a run of " + owner
+                        : hint.empty()                   ? ""
+                                                         : "; " + hint));
     }
     if (option->count() == 0 && !item.values.empty()) found.push_back("--" + item.name + "=" + item.text());
   }
@@ -228,7 +231,7 @@ void parse(CLI::App& app, CLI::App const& train, option_list const& options, run
   };
   read();
   auto const config = o.config;
-  auto const more = config.empty() ? arguments() : configured(train, o, config);
+  auto const more = config.empty() ? arguments() : configured(train, options, o, config);
   for (auto const& argument : more) {
     if (argument.starts_with("--preset=")) o.preset = argument.substr(9);
     if (argument.starts_with("--model=")) o.model = argument.substr(8);

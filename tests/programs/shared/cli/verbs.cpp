@@ -23,7 +23,7 @@ namespace idle {
 
 struct options : triad::programs::run_options {
   int test_size = 1;
-  std::string questions, named;
+  std::string questions, named, unseen;
   bool is_long = true;
   std::vector<std::string> asked;
 
@@ -33,6 +33,7 @@ struct options : triad::programs::run_options {
     f("test-size", &test_size, "").also({"evaluate"}).free();
     f("named", &named, "").free();
     f("long", &is_long, "").opposite("short").free();
+    f("hidden", &unseen, "").hidden().free();
     f("data", &questions, "").only({"predict"});
     f("question", &asked, "").only({"predict"}).positional();
   }
@@ -281,7 +282,13 @@ TEST_CASE("faults of the command line are reported with what was given and what 
              contains("--resume: maybe, expected true or false, or no value at all"));
   CHECK_THAT(wrong({"train", "--no-such", "1", "x"}),
              contains("--no-such 1 x: not expected; train --help-all lists what train takes\n"));
-  CHECK_THAT(wrong({"train", "--rate", "1"}), contains("--rate 1: not expected; "));
+  CHECK_THAT(wrong({"train", "--rate", "1"}), contains("--rate 1: not expected; train --help-all"));
+  CHECK_THAT(wrong({"train", "--test-siz=3"}), contains("--test-siz=3: not expected; did you mean --test-size? train"));
+  CHECK_THAT(wrong({"train", "--test", "3", "-seedz", "1"}),
+             contains("--test 3 -seedz 1: not expected; did you mean --test-size? did you mean --seed or --seeds? "));
+  CHECK_THAT(wrong({"train", "--shotr"}), contains("did you mean --short?"));   // the opposite of a flag
+  CHECK_THAT(wrong({"train", "--hidde"}), contains("did you mean --hidden?"));  // not in any --help
+  CHECK_THAT(wrong({"train", "--questio", "3"}), !contains("did you mean"));    // predict has it
   CHECK_THAT(wrong({"train", "--config", "/no/such"}), contains("--config: /no/such is not there, expected a file\n"));
   CHECK_THAT(wrong({"train", "--config", folder.path}), contains(" is a folder, expected a file\n"));
   CHECK_THAT(wrong({"evaluate"}), contains("run: missing, expected a run's folder, or a model.safetensors\n"));
@@ -289,6 +296,9 @@ TEST_CASE("faults of the command line are reported with what was given and what 
   std::ofstream(folder.path + "/config.toml") << "test-size = 1.5\n";
   CHECK_THAT(run({"train", "--config", folder.path + "/config.toml"}, stderr).text,
              contains("config.toml: --test-size: 1.5, expected a whole number\n"));
+  std::ofstream(folder.path + "/config.toml") << "test_size = 1\n";
+  CHECK_THAT(run({"train", "--config", folder.path + "/config.toml"}, stderr).text,
+             contains("no option of this program's train is called test_size; did you mean test-size?\n"));
 }
 
 TEST_CASE("a GPU that is not used is reported where no backend was chosen") {
