@@ -14,7 +14,8 @@ struct training_options {
   bool warm = true;   // false: no warm-up, for work of many seconds
 };
 
-/// Checks a training step and then times it.  checked: the same model on a smaller batch, which the reference backend can compute.
+/// Checks a training step and then times it.  checked: the same model on a smaller batch, which the reference
+/// backend can compute.
 template <class Task, class Checked>
 void run_training(benchmark::State& state, std::string const& name, Task const& task, Checked const& checked,
                   training_options const& o = {}) {

@@ -3,8 +3,8 @@
 //
 // A chain is made in these steps. Draw the answer uniformly from the targets. Sample a family, and two people of it in
 // that relation. Then repeat until there are k facts: choose a person c of the family who is not yet in the chain, and
-// replace a fact (a, b) by the two facts (a, c) and (c, b). compose() of the two facts must be the replaced relation and
-// no other.
+// replace a fact (a, b) by the two facts (a, c) and (c, b). compose() of the two facts must be the replaced relation
+// and no other.
 //
 // Read in reverse order, these steps prove the relation of the last person to the first. Each step holds in every
 // family, so the proof does too. The sampled family shows that such people exist and are distinct. Some chains without

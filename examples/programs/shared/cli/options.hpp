@@ -119,8 +119,8 @@ struct option {
   // ---- derived properties ----
   bool has_value() const;   // false if it is an empty text, which is not stored
   bool is_default() const;  // true if the value is false, 0, full, or `none`
-  /// Returns the value in TOML.  A number has the fewest digits that determine it exactly.  In settings it has 17 digits,
-  /// because settings are compared as texts with those of older checkpoints.
+  /// Returns the value in TOML.  A number has the fewest digits that determine it exactly.  In settings it has 17
+  /// digits, because settings are compared as texts with those of older checkpoints.
   std::string toml(bool as_settings = false) const;
 };
 

@@ -127,7 +127,8 @@ function(expect_answer_of what question)
 endfunction()
 
 # Asks a line of JSON without an answer, the same line with the predicted answer, and with another answer, which has
-# `wrong` in place of `pattern`. All three lines must get one answer, and the note must count them. what: as in the note.
+# `wrong` in place of `pattern`. All three lines must get the same answer, and the note must count them. what: as in the
+# note.
 function(expect_note_of_answers what pattern wrong question)
   execute_process(COMMAND ${PROGRAM} predict ${FOLDER}/run "${question}" OUTPUT_VARIABLE answer ERROR_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
   expect_same("a question without an answer has a note" "${output}" "")
