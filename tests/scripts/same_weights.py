@@ -38,7 +38,7 @@ def expect(status, texts, *arguments):
 
 old = write("old.safetensors", {"a.0.q": floats(1, 2, 3), "a.1.q": floats(4, 5), "steps": ("I64", [1], struct.pack("<q", 7))})
 
-# The tensors are the same if their order or the settings differ.
+# Tensors are compared without their order, and without the settings of the file.
 other = write("other.safetensors", {"steps": ("I64", [1], struct.pack("<q", 7)), "a.1.q": floats(4, 5), "a.0.q": floats(1, 2, 3)}, {"written": "later"})
 expect(0, ["the same: 3 tensors in 1 file"], old, other)
 
