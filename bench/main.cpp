@@ -9,6 +9,7 @@
 #include <map>
 
 #include "session.hpp"
+#include "triad/cpu/products/speed.hpp"
 
 namespace bench {
 
@@ -102,6 +103,9 @@ int main(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   triad::cpu::blas_is_serial();
   benchmark::AddCustomContext("threads", std::to_string(bench::machine().threads));
+  auto const products = report_products(bench::machine());
+  benchmark::AddCustomContext("products", products.line());
+  if (auto const advice = products.advice(); !advice.empty()) std::cerr << advice << '\n';
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return bench::some_check_failed ? 1 : 0;

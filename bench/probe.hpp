@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "triad/core/buffer.hpp"
+#include "triad/cpu/kernels/processor.hpp"
 #include "triad/cpu/kernels/simd.hpp"
 #include "triad/cpu/matmul.hpp"
 #include "work.hpp"
@@ -45,20 +46,14 @@ double probe(triad::cpu::backend& ex, int rounds, F&& f) {
 
 /// Returns the multiply-adds per second in registers, counted by lane: an upper limit for the triangle's rate.
 inline double multiply_add_rate(triad::cpu::backend& ex) {
-  constexpr int chains = 16, repeats = 100'000;  // more chains than latency times ports; about 4 ms
-  double const seconds = probe(ex, 5, [](index_t) {
-    triad::simd::floats sum[chains];
-    auto factor = triad::simd::broadcast(0.999f), addend = triad::simd::broadcast(0.001f);
-#pragma GCC unroll 16
-    for (auto& s : sum) benchmark::DoNotOptimize(s = addend);  // otherwise equal chains are computed once
-    for (int r = 0; r < repeats; ++r) {
-#pragma GCC unroll 16
-      for (auto& s : sum) s = s * factor + addend;
-    }
-#pragma GCC unroll 16
-    for (auto& s : sum) benchmark::DoNotOptimize(s);
+  constexpr int times = 10;  // about 4 ms
+  double count = 0;
+  double const seconds = probe(ex, 5, [&](index_t task) {
+    double mine = 0;
+    for (int i = 0; i < times; ++i) mine += triad::cpu::run_multiply_adds();
+    if (task == 0) count = mine;
   });
-  return static_cast<double>(ex.threads) * chains * repeats * triad::simd::lanes / seconds;
+  return static_cast<double>(ex.threads) * count / seconds;
 }
 
 /// Returns the exponentials per second of the library's vector exp, on values in the first-level cache.

@@ -13,6 +13,7 @@ set(folders
   "reference|the specification: plain loops, any scalar type"
   "cpu|what is faster on the host"
   "cpu/kernels|what the host's kernels are made of: threads, vectors, random bits"
+  "cpu/products|matrix products on the host: the linked BLAS, its kernels and its speed"
   "cpu/triangle|the parts of the host's triangle"
   "cuda|every operation on a GPU"
   "cuda/device|what GPU kernels are made of: blocks, launches, cuBLAS, staging"

@@ -23,7 +23,7 @@ set(. core ops reference cpu cuda tree layers batches models decoding train .)
 # Includes that only some files may have: "pattern of the include|pattern of the file".
 set(reserved
   "mdspan$|^core/mdspan\\.hpp$"
-  "cblas|^cpu/matmul\\.hpp$"
+  "cblas|^cpu/products/blas\\.hpp$"
   "^(pthread|sched)\\.h$|^cpu/kernels/pool\\.hpp$"
   "nlohmann|^io/"
   "^mpi\\.h$|^parallel/mpi\\.hpp$"

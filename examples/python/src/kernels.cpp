@@ -9,6 +9,7 @@
 #include "kernels_table.h"
 #include "triad/core/buffer.hpp"
 #include "triad/cpu/fuse_attention.hpp"
+#include "triad/cpu/kernels/processor.hpp"
 #include "triad/cpu/triangle.hpp"
 #include "triad/tree/algebra.hpp"
 #include "triad/tree/gather.hpp"
@@ -162,6 +163,8 @@ int triad_make_shifts(int64_t branching, int64_t depth, int64_t width, int64_t t
     triad::make_shifts<double>(positions, made.roles, made.shifts);
   });
 }
+
+double triad_multiply_adds_a_second(void) { return triad::cpu::multiply_adds_a_second(); }
 
 char const* triad_kernels_description(void) {
   static std::string const text = std::string(triad::version) + " " + TRIAD_TORCH_INSTRUCTIONS;

@@ -1,13 +1,16 @@
-// The cpu backend of a program. It warns if the BLAS may make results depend on the number of threads.
+// The cpu backend of a program. It warns of a BLAS that is slow on this processor, and of one that may make results
+// depend on the number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "shared/processes/world.hpp"
 #include "triad/cpu/cpu.hpp"
+#include "triad/cpu/products/speed.hpp"
 
 namespace triad::programs {
 
@@ -20,7 +23,11 @@ inline cpu::backend cpu_backend(int threads) {
     std::fprintf(stderr,
                  "this BLAS cannot be asked for one thread, so results may depend on the threads: set its variable "
                  "(BLIS_NUM_THREADS=1, or OMP_NUM_THREADS=1 and our threads by --threads) before the start\n");
-  return cpu::backend(threads);
+  cpu::backend const made(threads);
+  static bool told = false;
+  if (!std::exchange(told, true) && world().is_first() && cpu::kernels_are_older(cpu::linked_blas()))
+    std::fprintf(stderr, "%s\n", report_products(made).advice().c_str());
+  return made;
 }
 
 }  // namespace triad::programs

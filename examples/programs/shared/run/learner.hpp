@@ -52,6 +52,8 @@ class learner {
   /// finished. So it is made only every `patience()` updates.
   virtual std::vector<update_record> const& records() = 0;
   virtual int patience() const = 0;
+  /// Describes which library computes the products, with its measured speed; empty if a device computes them.
+  virtual std::string products() const { return {}; }
 
   virtual void initialize(std::uint64_t seed) = 0;
   /// Keeps moving averages of the weights with this decay, from the next update on.  After that, save() and load()

@@ -84,6 +84,12 @@ class learner_on : public Interface {
     trainer_.records(records_);
     return records_;
   }
+  std::string products() const override {
+    if constexpr (requires { report_products(ex_); })
+      return report_products(ex_).line();
+    else
+      return {};
+  }
   int patience() const override { return std::is_same_v<typename Ex::memory, host_memory> ? 1 : 16; }
 
   void initialize(std::uint64_t seed) override {

@@ -181,6 +181,7 @@ scored_run train_one(run_options const& o, training& t, std::string const& out, 
       throw data_error(
           fmt::format("--patience {} ends a run that gets no better, and --attempts {} begins it again: leave one out",
                       o.patience, plan.attempts));
+    plan.tells_products = says_warmup && !plan.follows;
     if (says_warmup) say_warmup(o, plan);
     return train(one, plan);
   };

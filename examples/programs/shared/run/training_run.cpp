@@ -118,6 +118,7 @@ void announce(training& t, run_plan const& plan) {
              plan.updates, plan.batch, plan.example, static_cast<double>(net.bytes().total()) / 1048576, plan.within,
              duration(all),
              plan.attempts > 1 ? fmt::format("; {} attempts at most, until it has learned", plan.attempts) : "");
+  if (auto const products = plan.tells_products ? net.products() : ""; !products.empty()) fmt::print("{}\n", products);
   constexpr double long_run = 180;
   if (all > long_run && !plan.shorter.empty()) fmt::print("shorter: {}\n", plan.shorter);
   if (plan.out.empty()) fmt::print("no --out: nothing of this run is kept\n");

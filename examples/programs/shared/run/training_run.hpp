@@ -37,6 +37,7 @@ struct run_plan {
   int patience = 0;                // number of checkpoints without a better one after which the run ends; 0: no limit
   std::string events{};            // folder for TensorBoard's event files; empty: no event files
   std::string shorter{};           // options for a shorter run, as a text for people
+  bool tells_products = true;      // whether the run prints which library computes the products
 };
 
 struct run_log {

@@ -98,6 +98,7 @@ def library() -> ctypes.CDLL:
     lib = ctypes.CDLL(str(Path(__file__).parent / f"libtriad_kernels-{_choose()}.so"))
     lib.triad_kernels_description.restype = ctypes.c_char_p
     lib.triad_kernels_table.restype = ctypes.c_void_p
+    lib.triad_multiply_adds_a_second.restype = ctypes.c_double
     for name in ("triad_triangle", "triad_triangle_grad", "triad_fuse", "triad_fuse_grad", "triad_tree_child",
                  "triad_tree_graft"):
         getattr(lib, name).argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64]
@@ -111,6 +112,11 @@ def library() -> ctypes.CDLL:
 def description() -> str:
     """Returns the version of triad and the instruction set, such as '0.2.0 x86-64-v3'."""
     return library().triad_kernels_description().decode()
+
+
+def multiply_adds_a_second() -> float:
+    """Of float32 on one thread, from registers alone: no product is faster."""
+    return library().triad_multiply_adds_a_second()
 
 
 def table() -> int:

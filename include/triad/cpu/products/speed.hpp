@@ -1,0 +1,84 @@
+// Which kernels compute products, and how fast: the rate of BLAS next to that of multiply-adds in registers.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A BLAS chooses its kernels when it is loaded: by the processor, or by an environment variable.  Kernels for an older
+// processor give right results at half the speed, and nothing else shows that.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "triad/cpu/backend.hpp"
+#include "triad/cpu/kernels/processor.hpp"
+#include "triad/cpu/products/blas.hpp"
+
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
+
+/// The set that OpenBLAS's kernels of this name use on x86, in capital letters or not.
+inline vector_set vectors_of_kernels(std::string_view name) {
+  auto const is = [&](std::string_view other) {
+    return std::equal(name.begin(), name.end(), other.begin(), other.end(),
+                      [](char a, char b) { return (a | 0x20) == (b | 0x20); });
+  };
+  if (is("SkylakeX") || is("Cooperlake") || is("SapphireRapids")) return vector_set::avx512;
+  if (is("Haswell") || is("Zen") || is("Excavator")) return vector_set::avx2;
+  return vector_set::base;
+}
+
+/// Whether the kernels leave the processor's widest vectors unused.  False if the BLAS does not name its kernels.
+inline bool kernels_are_older(blas_name const& blas, vector_set processor = processor_vectors()) {
+  return !blas.kernels.empty() && vectors_of_kernels(blas.kernels) < processor;
+}
+
+/// Multiply-adds of float a second on one thread, by BLAS, in a product whose factors fit into the second-level cache.
+/// Takes about 3 ms.
+inline double product_multiply_adds_a_second() {
+  constexpr int m = 384, n = 256, k = 256;
+  std::vector<float> const a(std::size_t{m} * k, 0.5f), b(std::size_t{k} * n, 0.25f);
+  std::vector<float> c(std::size_t{m} * n);
+  blas_is_serial();
+  return double{m} * n * k / detail::least_seconds(6, [&] {
+           detail::gemm(CblasNoTrans, CblasNoTrans, m, n, k, a.data(), k, b.data(), n, 0.0f, c.data(), n);
+         });
+}
+
+/// Which BLAS computes the products of this process, with which kernels, and how fast.
+struct products_report {
+  blas_name blas;
+  double rate = 0, peak = 0;  // multiply-adds a second on one thread: of BLAS, of registers
+  vector_set processor = vector_set::base;
+  std::string forced;  // OPENBLAS_CORETYPE in the environment
+
+  /// "products by OpenBLAS 0.3.21, SkylakeX kernels: 171 of 192 GFLOP/s a core".
+  std::string line() const {
+    std::array<char, 96> rates{};
+    std::snprintf(rates.data(), rates.size(), ": %.0f of %.0f GFLOP/s a core", 2e-9 * rate, 2e-9 * peak);
+    return "products by " + blas.library + (blas.kernels.empty() ? "" : ", " + blas.kernels + " kernels") +
+           rates.data();
+  }
+
+  /// What slow kernels cost and what to do; empty if they are not slow.
+  std::string advice() const {
+    if (!kernels_are_older(blas, processor)) return {};
+    std::array<char, 160> cost{};
+    std::snprintf(cost.data(), cost.size(), "use %s where this processor has %s, at %.0f of %.0f GFLOP/s a core; ",
+                  name_of(vectors_of_kernels(blas.kernels)), name_of(processor), 2e-9 * rate, 2e-9 * peak);
+    return blas.library + ": its " + blas.kernels + " kernels " + cost.data() +
+           (forced.empty() ? "install a newer OpenBLAS, or set OPENBLAS_CORETYPE to a newer processor that it knows"
+                           : "OPENBLAS_CORETYPE=" + forced + " in the environment chose them: unset it");
+  }
+};
+
+/// Asks the linked BLAS and measures both rates, about 6 ms.
+inline products_report report_products(backend const&) {
+  char const* const forced = std::getenv("OPENBLAS_CORETYPE");
+  return {linked_blas(), product_multiply_adds_a_second(), multiply_adds_a_second(), processor_vectors(),
+          forced != nullptr ? forced : ""};
+}
+
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS
