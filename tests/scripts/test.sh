@@ -68,7 +68,9 @@ for preset in asan clang ci; do called "^ctest --preset $preset"; done
 called '^kill-test build/ci/bin 100$'
 called '^slurm .*/root .*/build/ci/slurm$'
 if grep -q 'by SLURM' <<< "$output"; then failed "test --full" "says that SLURM was left out: $output"; fi
-says 0 "Left out: the stand-in for a GPU (tests/cuda_on_host) in ci," test
+says 0 "Left out: the stand-in for a GPU (tests/cuda_on_host) in ci," test --all
+says 0 "Left to .ci/run, or --all: the stand-in for a GPU" test
+if grep -q 'Left out: the stand-in' <<< "$output"; then failed "test" "needs no stand-in: $output"; fi
 # scripts/test says what it leaves to .ci/run, and .ci/run requests that.
 called '^cmake --preset ci .*-DTRIAD_SLOW_TESTS=OFF'
 grep -q 'Left to .ci/run' <<< "$output" || failed test "does not say what is left: $output"
