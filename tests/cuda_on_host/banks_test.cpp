@@ -43,9 +43,9 @@ int ways(int bytes, F const& at) {
   return static_cast<int>(most);
 }
 
-/// Returns the largest such number for all warps of a block. If each thread moves `elements` elements, they are moved
-/// in pieces of at most 16 bytes, and all pieces are counted. element(thread) returns the address of the thread's first
-/// element in `s`, or null if the thread moves nothing.
+/// Returns the largest such number for all warps of a block. Each thread moves `elements` elements in pieces of at most
+/// 16 bytes; the largest number for any piece counts. element(thread) returns the address of the thread's first element
+/// in `s`, or null if the thread moves nothing.
 template <class T, class S, class F>
 int worst(S const& s, int threads, int elements, F const& element) {
   int const all = elements * static_cast<int>(sizeof(T)), bytes = std::min(16, all);

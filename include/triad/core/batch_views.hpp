@@ -95,8 +95,8 @@ std::size_t upload_bytes(Batch... full) {
   return planned_bytes([&](arena& place) { (detail::visit(full, detail::views_to_fill(place)), ...); });
 }
 
-/// Adds the addresses, sizes and numbers of a batch, or of a view of targets, to a key.  Batches with the same key have
-/// the same memory and need the same work.
+/// Adds the addresses, sizes and numbers of a batch, or of a view of targets, to a key.  Batches with the same key lie
+/// at the same addresses and need the same work.
 template <class Batch>
 void add_to_key(replay_key& key, Batch batch) {
   detail::visit(batch, detail::views_that_count{key});

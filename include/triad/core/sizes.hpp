@@ -48,8 +48,8 @@ namespace detail {
 }
 }  // namespace detail
 
-/// Returns the size, which must be at least 1 and at most size.most.  owner: the name of the part that is built, for
-/// the message.
+/// Returns the size.  Throws if it is less than 1 or more than size.most; the message names `owner`, the object that is
+/// being constructed.
 constexpr index_t checked_size(char const* owner, named_size const& size) {
   if (size.value < 1 || size.value > size.most) detail::refuse_size(owner, size);
   return size.value;

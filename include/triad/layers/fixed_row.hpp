@@ -11,9 +11,9 @@
 
 namespace triad {
 
-/// Calls add(), which adds to `table` (v, d), the gradient of a learned table.  Afterwards row `fixed` has the values
-/// that it had before the call, so it keeps what other code added to it.  If `fixed` is negative, add() may change all
-/// rows.
+/// `table` (v, d) is the gradient of a learned table.  Calls add(), which adds to it.  Afterwards row `fixed` has the
+/// values that it had before the call, so it keeps what other code added to it.  If `fixed` is negative, add() may
+/// change all rows.
 template <backend Ex, class Table, class Add>
 void add_but_row(Ex& ex, arena& scratch, Table table, index_t fixed, Add&& add) {
   if (fixed < 0) return add();

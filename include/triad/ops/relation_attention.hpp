@@ -70,7 +70,7 @@ void expect_relations(relation_attention_options const& options, relation_operan
 }  // namespace detail
 
 /// Computes the attention of each node over the nodes of its graph.  Overwrites c (nodes, d).  Also overwrites weights
-/// (h rows), which backward needs, with p before dropout.  A weight has a minus sign if dropout set it to zero.
+/// (h rows), which backward needs, with p before dropout.  A weight that dropout sets to zero is stored as -p.
 template <backend Ex, class T>
 void relation_attention(Ex& ex, relation_attention_options const& options, relation_operands<T const> const& x,
                         graph_batch const& g, vec<T> weights, matrix<T> c) {

@@ -11,11 +11,11 @@
 // i = j, which means that i is a root: a root is its own parent.
 //
 // If every relation had a matrix of its own, there would be R a^2 parameters, as many as in the layers below the heads,
-// and R a intermediate values for each pair.  Instead, all relations share a products of rank one: [p 1]' C_k [q 1]
-// with C_k = sum of C_kh [A_h e_h]' [B_h f_h].  This includes the constant and the linear terms of both tokens.  Any R
-// matrices have this form if a is large enough.  The factors are computed for each token, but their products only for
-// the listed pairs; in training these are the pairs of the target tree.  The logits of all pairs would be sum n^2 R
-// numbers.
+// and R a intermediate values for each pair.  Instead, all relations share the same a matrices of rank one:
+// [p 1]' C_k [q 1] with C_k = sum of C_kh [A_h e_h]' [B_h f_h].  This includes the constant and the linear terms of
+// both tokens.  Any R matrices have this form if a is large enough.  The factors are computed for each token, but their
+// products only for the listed pairs; in training these are the pairs of the target tree.  The logits of all pairs
+// would be sum n^2 R numbers.
 //
 //   t_i = W' u_i + w:  arc = pair_product(t, v);  z_p = (A p_i + e) * (B q_j + f)
 //   the gradient of one factor is dz_p times the other factor, summed over the pairs of the factor's token
