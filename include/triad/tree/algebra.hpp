@@ -1,9 +1,9 @@
-// The operations on trees, and the adjoint of each, written once for all forms of trees: car, cdr, child, graft, cons,
-// root, plant, blend.
+// The operations on trees and the adjoint of each operation, written once for all forms of trees: car, cdr, child,
+// graft, cons, root, plant, blend.
 // SPDX-License-Identifier: Apache-2.0
 //
-// x and y are trees and s is a filler.  D_c and E_c are linear maps that act on roles only (tree/shift.hpp).  r_0 is
-// the root's role.
+// x and y are trees, and s is a filler.  D_c and E_c are linear maps that act on the roles of a tree and not on its
+// fillers (tree/shift.hpp).  r_0 is the root's role.
 //
 //   child    y = D_c x                           dx += E_c dy
 //   graft    y = E_c x                           dx += D_c dy
@@ -12,12 +12,13 @@
 //   cons     y = sum_c E_c x_c + s r_0'          dx_c += D_c dy      ds += dy r_0
 //   blend    y = sum_l w_l M_l                   dw_l += <M_l, dy>   dM_l += w_l dy
 //
-// All operations are linear, so the gradient of each is its adjoint: <A x, y> = <x, A' y>.  Every adjoint is itself an
-// operation of the table.  car and cdr are child 0 and child 1.
-// Operations overwrite values, and add to gradients, because several operations may read one tree.  Every function
-// takes one tree or a batch of trees (tree/batch.hpp).  Outputs must not overlap inputs.  A weighted memory is a list
-// of trees with a weight for each.  A function that takes a weighted memory first computes the weighted sum of the
-// trees, in a tree that the caller provides.
+// All operations are linear, so the gradient of each operation is its adjoint: <A x, y> = <x, A' y>.  Every adjoint is
+// itself an operation of the table.  car is child 0, and cdr is child 1.
+//
+// Operations overwrite their results.  Gradients are added, because several operations may read one tree.  Every
+// function takes one tree or a batch of trees (tree/batch.hpp).  Outputs must not overlap inputs.  A weighted memory is
+// a list of trees with a weight for each tree.  A function that takes a weighted memory first writes the weighted sum
+// of the trees to a tree that the caller provides.
 #pragma once
 
 #include <string>
@@ -30,7 +31,7 @@ namespace triad {
 
 // ---- subtrees -------------------------------------------------------------------------------------------------------
 
-/// y = D_c x: the subtree of child c, as a tree of its own.
+/// y = D_c x: the subtree of child c, as a tree with its own root.
 template <tree_algebra A, class X, class Y>
 void child(A const& a, index_t c, X const& x, Y&& y) {
   detail::each_tree<A>(
@@ -99,7 +100,7 @@ void graft_grad(A const& a, index_t c, Y const& dy, X&& dx) {
 
 // ---- the root -------------------------------------------------------------------------------------------------------
 
-/// s = the filler of x's root.
+/// s = the filler of x's root
 template <tree_algebra A, class X, class S>
 void root(A const& a, X const& x, S&& s) {
   detail::each_tree<A>(
@@ -117,7 +118,7 @@ void root_grad(A const& a, S const& ds, X&& dx) {
                        ds);
 }
 
-/// y = the tree whose only node is a root with filler s.
+/// y = a tree with one node: the root, with filler s
 template <tree_algebra A, class S, class Y>
 void plant(A const& a, S const& s, Y&& y) {
   detail::each_tree<A>(
@@ -136,7 +137,7 @@ void plant_grad(A const& a, Y const& dy, S&& ds) {
 
 // ---- cons -----------------------------------------------------------------------------------------------------------
 
-/// y = the tree with root filler s and the subtrees children[0], children[1], ...  Takes at most a.branching()
+/// y = a tree with root filler s and the subtrees children[0], children[1], ... There may be at most a.branching()
 /// children.
 template <tree_algebra A, class Children, class S, class Y>
 void cons(A const& a, Children const& children, S const& s, Y&& y) {
@@ -146,7 +147,7 @@ void cons(A const& a, Children const& children, S const& s, Y&& y) {
   plant(a, s, y);
   for (std::size_t c = 0; c < children.size(); ++c) graft_onto(a, static_cast<index_t>(c), children[c], y);
 }
-/// cons() of a left and a right child.
+/// cons() with a left and a right child.
 template <tree_algebra A, class L, class R, class S, class Y>
 void cons(A const& a, L const& left, R const& right, S const& s, Y&& y) {
   plant(a, s, y);
@@ -175,8 +176,8 @@ inline void expect_weights(char const* owner, index_t weights, index_t slots) {
 }
 }  // namespace detail
 
-/// y = sum_l w_l M_l.  Takes w (slots) and a batch of trees, or w (batch, slots) and a batch of memories.  w may have
-/// any strides.
+/// y = sum_l w_l M_l.  Takes weights (slots) and a batch of trees, or weights (batch, slots) and a batch of memories.
+/// w may have any strides.
 template <tree_algebra A, class W, class M, class Y>
 void blend(A const& a, W const& w, M const& memory, Y&& y) {
   detail::each_tree<A>(
@@ -219,7 +220,7 @@ void cdr(A const& a, W const& w, M const& memory, B&& blended, Y&& y) {
   child(a, 1, w, memory, blended, y);
 }
 
-/// The gradient of child() of a weighted memory.  Overwrites dblended; adds to dw and dmemory.
+/// The gradient of child() for a weighted memory.  Overwrites dblended.  Adds to dw and dmemory.
 template <tree_algebra A, class W, class M, class B, class Y, class DW, class DM>
 void child_grad(A const& a, index_t c, W const& w, M const& memory, Y const& dy, B&& dblended, DW&& dw, DM&& dmemory) {
   graft(a, c, dy, dblended);
@@ -241,7 +242,7 @@ void root(A const& a, W const& w, M const& memory, B&& blended, S&& s) {
   blend(a, w, memory, blended);
   root(a, blended, s);
 }
-/// The gradient of root() of a weighted memory.  Overwrites dblended; adds to dw and dmemory.
+/// The gradient of root() for a weighted memory.  Overwrites dblended.  Adds to dw and dmemory.
 template <tree_algebra A, class W, class M, class B, class S, class DW, class DM>
 void root_grad(A const& a, W const& w, M const& memory, S const& ds, B&& dblended, DW&& dw, DM&& dmemory) {
   plant(a, ds, dblended);
@@ -257,7 +258,7 @@ void cons(A const& a, W const& w, M const& memory, S const& s, B&& blended, Y&& 
     graft_onto(a, static_cast<index_t>(c), blended, y);
   }
 }
-/// The gradient of cons() of a weighted memory.  Overwrites dblended; adds to dw[c], dmemory and ds.
+/// The gradient of cons() for a weighted memory.  Overwrites dblended.  Adds to dw[c], dmemory and ds.
 template <tree_algebra A, class W, class M, class S, class B, class Y, class DW, class DM>
 void cons_grad(A const& a, W const& w, M const& memory, Y const& dy, B&& dblended, DW&& dw, DM&& dmemory, S&& ds) {
   for (std::size_t c = 0; c < w.size(); ++c) {

@@ -1,9 +1,9 @@
 // Applies the operations of the tree algebra to one tree or to every tree of a batch.
 // SPDX-License-Identifier: Apache-2.0
 //
-// If trees are views, a batch is a view with one more axis in front.  A batch of sparse trees is a std::vector.  The
-// other arguments of an operation have the batch as their first axis too: fillers (batch, f), weights (batch, slots), a
-// memory (batch, slots, ...).
+// If a tree is a view, a batch of trees is a view with one more axis in front.  A batch of sparse trees is a
+// std::vector.  The other arguments of an operation also have the batch as their first axis: fillers (batch, f),
+// weights (batch, slots), a memory (batch, slots, ...).
 #pragma once
 
 #include <concepts>
@@ -17,7 +17,7 @@
 
 namespace triad {
 
-/// An implementation of the tree algebra: the class of tree/gather.hpp, of tree/dense.hpp or of tree/sparse.hpp, or a
+/// An implementation of the tree algebra.  It is the class in tree/gather.hpp, tree/dense.hpp or tree/sparse.hpp, or a
 /// class that the user writes.
 template <class A>
 concept tree_algebra =
@@ -41,7 +41,7 @@ namespace detail {
 template <class A, class X>
 inline constexpr bool is_tree_of = std::is_convertible_v<X&, typename A::const_tree>;
 
-// Item i of a batch: a view with one axis less, or element i of the vector.
+// Returns item i of a batch: a view with one axis less, or element i of the vector.
 template <class T>
 T& item(std::vector<T>& batch, index_t i) {
   return batch[static_cast<std::size_t>(i)];
@@ -81,7 +81,7 @@ index_t items(::cuda::std::mdspan<T, E, L, C> const& batch) {
   return batch.extent(0);
 }
 
-/// A filler, or a row of weights, as a vector: the type that the primitives take.
+/// Converts a filler or a row of weights to a vector, the type that the primitives take.
 template <class T>
 vec<T> filler_of(vec<T> s) {
   return s;
@@ -93,7 +93,8 @@ vec<T> filler_of(::cuda::std::mdspan<T, E, L, C> const& s) {
   return vec<T>(s.data_handle(), s.extent(0));
 }
 
-/// Calls f(x...) if `first` is one tree; calls f(items...) for each item if `first` is a batch.
+/// If `first` is one tree, calls f(first, rest...).  If `first` is a batch, calls f with item i of every argument, for
+/// each i.
 template <class A, class F, class First, class... Rest>
 void each_tree(F&& f, First&& first, Rest&&... rest) {
   if constexpr (is_tree_of<A, std::remove_reference_t<First>>) {

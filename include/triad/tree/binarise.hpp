@@ -1,11 +1,12 @@
-// Turns a tree with any number of children into a binary tree, by adding nodes that hold a node's second and later
-// children.
+// Turns a tree with any number of children into a binary tree.  If a node has more than two children, an added node
+// becomes the parent of the second and later children.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   ( S a b c d )   ->   ( S a ( S|<b-c-d> b ( S|<c-d> c d ) ) )
 //
-// The label of an added node is the label of its original node, followed by the labels of the children below the added
-// node.  nltk's chomsky_normal_form makes the same tree by default, so nltk's un_chomsky_normal_form undoes binarise().
+// The label of an added node has two parts: the label of the original node, and the labels of the children below the
+// added node.  nltk's chomsky_normal_form makes the same tree by default, so nltk's un_chomsky_normal_form undoes
+// binarise().
 #pragma once
 
 #include <string>
@@ -18,14 +19,15 @@
 namespace triad {
 
 /// Returns the same tree with at most two children for each node.  Nodes with at most two children stay as they are.
-/// Uses a stack on the heap, so deep trees are safe.  The total length of the labels grows with the square of a node's
-/// number of children, so limit the number of children in trees from files.  Throws contract_violation if a node lacks
-/// a child before its last child.
+/// Deep trees do not overflow the call stack, because the stack of nodes is on the heap.  The total length of the
+/// labels grows with the square of a node's number of children, so limit the number of children in trees from files.
+/// Throws contract_violation if a node has an unused child number before its last child.
 inline symbol_tree binarise(symbol_tree const& tree) {
   struct step {
-    index_t parent, child;  // visits node `child`; or, if there is a parent, adds a node for the parent's children from
-                            // `child` on
-    bool closes = false;    // closes the innermost open node instead
+    // If `parent` is no_node, the step visits node `child`.  Otherwise, it adds a node for the parent's children from
+    // `child` on.
+    index_t parent, child;
+    bool closes = false;  // if true, the step closes the innermost open node, and does nothing else
   };
   std::vector<step> steps;  // a stack: the last step is taken first
   symbol_tree::builder made;

@@ -1,5 +1,5 @@
-// bind and unbind convert between fillers at roles and one tensor; encode and decode convert between labels and
-// fillers.
+// bind and unbind convert between the fillers at all roles and one tensor.  encode and decode convert between the
+// labels at all roles and one tensor.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   bind     y = sum_r X_r bound to role r    X (N, f), one filler for each position   dX_r += dy unbound from role r
@@ -11,8 +11,8 @@
 //
 // Roles are orthonormal.
 //
-// bind, unbind and encode of an array of labels visit all positions, so the number of positions must be small enough
-// for an array.  decode, and encode of a tree, visit only the nodes, so they work at any depth.
+// bind, unbind and the encode() that takes an array of labels visit all positions, so an array of all positions must
+// fit in memory.  decode(), and the encode() that takes a tree, visit only the nodes, so they work at any depth.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@
 
 namespace triad {
 
-/// decode treats a position as empty if the norm of its scores is at most this value.
+/// decode() treats a position as empty if the norm of the position's scores is at most this value.
 inline constexpr double decode_threshold = 0.01;
 
 namespace detail {
@@ -112,9 +112,9 @@ void unbind_grad(A const& a, X const& dfillings, Y&& dx) {
 
 // ---- labels and fillers ---------------------------------------------------------------------------------------------
 
-/// y = the tensor of the tree of labels, with fillers F (V, f).  Throws data_error, with the node's path, if a node
-/// lies deeper than the roles or has an unknown label.  Throws contract_violation if the filler of a label is zero,
-/// because a zero filler means that there is no node.
+/// y = the tensor of the tree of labels, with fillers F (V, f).  Throws data_error with the node's path if a node lies
+/// deeper than the roles or has an unknown label.  Throws contract_violation if the filler of a label is zero, because
+/// a zero filler means that there is no node.
 template <tree_algebra A, class Y>
 void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, numbered_tree const& tree, Y&& y) {
   detail::expect_filler_table(fillers, a.fillers());
@@ -124,13 +124,13 @@ void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, 
     detail::expect_filler(fillers, label);
     nodes.emplace_back(role, label);
   });
-  std::sort(nodes.begin(), nodes.end());  // the order of a sparse tree's terms, so that each new term is appended
+  std::sort(nodes.begin(), nodes.end());  // a sparse tree has its terms in this order, so each new term is appended
   a.clear(y);
   for (auto const& [role, label] : nodes) a.add_bound(1, role, detail::filler_of(detail::item(fillers, label)), y);
 }
 
-/// encode() of an array with the label at each position (tree/placement.hpp); label 0 is an empty position.  Keeps
-/// nodes below an empty position.
+/// encode() for an array that has the label at each position (tree/placement.hpp).  Label 0 means an empty position.
+/// Keeps nodes below an empty position.
 template <tree_algebra A, class Y>
 void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, vec<index_t const> labels, Y&& y) {
   detail::expect_filler_table(fillers, a.fillers());
@@ -147,8 +147,7 @@ void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, 
   }
 }
 
-/// S = X F': for each row of X (rows, f), the score of the filler of every label.  S (rows, V).  The elements of F and
-/// X may be const.
+/// S = X F': the scores (rows, V) of all labels for each row of X (rows, f).  The elements of F and X may be const.
 template <class T, class Fillers, class Rows>
 void scores(Fillers const& fillers, Rows const& x, tensor<T, dyn, dyn> s) {
   tensor<T const, dyn, dyn> const table = fillers, rows = x;
@@ -167,8 +166,8 @@ void scores_grad(Fillers const& fillers, Scores const& d_scores, tensor<T, dyn, 
     for (index_t v = 0; v < table.extent(0); ++v) detail::add_row(ds(r, v), &table(v, 0), &dx(r, 0), dx.extent(1));
 }
 
-/// Returns the label with the largest score in one row of scores; among equal scores, the first label.  Returns 0 if
-/// the norm of the row is at most `threshold`.
+/// Returns the label with the largest score in one row of scores.  If several labels have the largest score, returns
+/// the first of them.  Returns 0 if the norm of the row is at most `threshold`.
 template <class View>
 index_t nearest_label(View const& s, double threshold = decode_threshold) {
   double square = 0;
@@ -182,7 +181,7 @@ index_t nearest_label(View const& s, double threshold = decode_threshold) {
   return std::sqrt(square) > threshold ? best : 0;
 }
 
-/// Writes the nearest label of every row of scores S (rows, V).
+/// Writes the nearest label for every row of the scores S (rows, V).
 template <class T>
 void nearest_labels(tensor<T const, dyn, dyn> s, vec<index_t> labels, double threshold = decode_threshold) {
   expect_extent("nearest_labels", "labels", labels.extent(0), s.extent(0));

@@ -1,5 +1,5 @@
-// The tree algebra over any orthonormal roles: a tree is a matrix, the sum of filler times role over its nodes.  Taking
-// a child and grafting are matrix products.
+// The tree algebra over any orthonormal roles.  A tree is a matrix: the sum of filler times role over its nodes.
+// Taking a child and grafting are matrix products.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   T = sum_i f_i r_i'  (f, r)     D_c: T -> T D_c'     E_c: T -> T D_c     <S, T> = sum over all elements
@@ -20,8 +20,8 @@
 
 namespace triad {
 
-/// Keeps views of the matrices D_c (tree/shift.hpp); the caller fills these matrices.  x and y of one call must not
-/// overlap.
+/// Keeps views of the roles and of the matrices D_c (tree/shift.hpp), which the caller fills.  x and y of one call must
+/// not overlap.
 template <class T>
 class dense_algebra {
  public:

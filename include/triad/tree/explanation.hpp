@@ -1,5 +1,5 @@
-// The steps of a tree machine on one tree, with labels as text, for programs that print or draw the steps or write them
-// as JSON.
+// The steps of a tree machine on one tree, with labels as text.  Programs print the steps, draw them or write them as
+// JSON.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -32,7 +32,7 @@ struct explained_step {
   std::string root;  // the label that cons gives the root
   double root_score;
   symbol_tree tree;  // the tree that the machine wrote
-  bool needed;       // whether the result depends on this step, if every step takes its choice with the largest weight
+  bool needed;       // whether the result depends on this step, if every step takes the choice with the largest weight
   traced_step all;   // the weights of all choices
 };
 
@@ -45,8 +45,8 @@ struct tree_explanation {
   bool agrees = false;   // whether the program, run on trees of symbols, has the same result as the machine
 };
 
-/// Explains a trace.  The trace must contain the trees that the steps wrote.  answer: the machine's label number at
-/// every position, 0 for none.  A position may have a label even if its parent is empty.
+/// Explains a trace.  The trace must contain the trees that the steps wrote.  `answer` has the machine's label number
+/// at every position, or 0 for no node.  A position may have a label even if the position of its parent has none.
 template <index_t B, index_t D>
 tree_explanation explain_trace(numbered_tree const& source, tree_trace const& trace, vocabulary const& labels,
                                tree_positions<B, D> const& positions, std::vector<index_t> const& answer) {

@@ -1,11 +1,11 @@
-// The tree algebra over canonical roles (unit vectors): a tree is an array with one row, the filler, for each position.
-// Taking a child and grafting copy one block of rows for each level.
+// The tree algebra over canonical roles, which are unit vectors.  A tree is an array that has one row for each
+// position: the filler at this position.  Taking a child and grafting copy one block of rows for each level.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x (N, f)   row r is the filler at position r, in breadth-first order   <x, y> = sum over all elements
 //
-// These primitives are all that tree/algebra.hpp needs; tree/dense.hpp and tree/sparse.hpp have them too.  Each adds to
-// its output:
+// tree/algebra.hpp needs only the primitives below, which tree/dense.hpp and tree/sparse.hpp have too.  Each primitive
+// except inner_product adds to its output:
 //
 //   add          y += w x                 add_bound      y += w s at one role
 //   add_child    y += w D_c x             add_unbound    s += w (filler of x at one role)
@@ -25,7 +25,7 @@
 
 namespace triad {
 
-/// Trees as arrays of fillers.  x and y of one call must not overlap.
+/// Trees are arrays of fillers.  x and y of one call must not overlap.
 template <class T, index_t Branching = dyn, index_t Depth = dyn>
 class gather_algebra {
  public:
@@ -45,8 +45,8 @@ class gather_algebra {
   /// The number of elements of a filler.
   constexpr index_t fillers() const { return fillers_; }
 
-  /// elements() is the number of elements of a tree.  over() views them as a tree, and plan() places a tree in an
-  /// arena.
+  /// elements() returns the number of elements of a tree.  over() returns a view of `data` as a tree.  plan() places a
+  /// tree in an arena.
   constexpr index_t elements() const { return positions_.count() * fillers_; }
   tree over(T* data) const { return tree(data, positions_.count(), fillers_); }
   tree plan(arena& place) const { return place.make<tree>(positions_.count(), fillers_); }

@@ -1,13 +1,14 @@
-// A node's path from the root as a 64-bit code.  Sparse trees use paths as roles, and error messages name nodes by
-// them.
+// A node's path from the root as a 64-bit code.  Sparse trees use paths as roles.  Error messages use paths to name
+// nodes.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every level takes ceil(log2 b) bits.  A code is a leading 1, followed by the child numbers on the path from the root:
+// Every level takes ceil(log2 b) bits.  A code is a leading 1 bit, followed by the child numbers on the path from the
+// root:
 //
 //   root   1        child c of x   x << bits | c        b = 2: 1 + the breadth-first position
 //
-// So codes sort by level first, and taking a child or grafting keeps the order of codes.  The table has the greatest
-// depth for each branching b; a root alone has depth 1:
+// A node closer to the root has a smaller code.  in_child() and under() keep the order of codes.  The table has the
+// greatest depth for each branching b.  A root alone has depth 1:
 //
 //   b          2    3, 4   5 .. 8   9 .. 16   17 .. 32
 //   bits       1    2      3        4         5
@@ -24,10 +25,10 @@
 
 namespace triad {
 
-/// A node's path, as the code described above.
+/// The code of a node's path, as described above.
 using role_code = std::uint64_t;
 
-/// The root's code: a leading 1 and no child numbers.
+/// The root's code: a leading 1 bit and no child numbers.
 inline constexpr role_code root_role = 1;
 /// The code for no node.
 inline constexpr role_code no_role = 0;
@@ -51,16 +52,16 @@ class role_paths {
   /// The child number of this node under its parent.
   constexpr index_t child_number(role_code role) const { return static_cast<index_t>(role & mask()); }
 
-  /// Maps a node's role in the whole tree to its role in the subtree of child c.  Returns no_role for the root and for
-  /// nodes outside this subtree.
+  /// Maps a node's role in the whole tree to the node's role in the subtree of child c.  Returns no_role for the root
+  /// and for nodes outside this subtree.
   constexpr role_code in_child(index_t c, role_code role) const {
     if (role == root_role) return no_role;
-    auto const below = shift(role) - bits_;  // the number of bits after the first step
+    auto const below = shift(role) - bits_;  // the number of bits after the first child number
     if ((role >> below & mask()) != static_cast<role_code>(c)) return no_role;
     return (role & ((root_role << below) - 1)) | root_role << below;
   }
-  /// Maps a node's role in the subtree of child c to its role in the whole tree.  `role` must not be on the deepest
-  /// level.
+  /// Maps a node's role in the subtree of child c to the node's role in the whole tree.  `role` must not be on the
+  /// deepest level.
   constexpr role_code under(index_t c, role_code role) const {
     auto const below = shift(role);
     return (role ^ root_role << below) | child(root_role, c) << below;
@@ -83,7 +84,7 @@ class role_paths {
 
  private:
   constexpr role_code mask() const { return (root_role << bits_) - 1; }
-  /// The number of bits of the path, without the leading 1.
+  /// The number of bits of a code without the leading 1 bit.
   static constexpr int shift(role_code role) { return static_cast<int>(std::bit_width(role)) - 1; }
 
   index_t branching_;
@@ -113,7 +114,7 @@ inline std::string path_text(role_paths const& paths, role_code role) {
   return "root" + text;
 }
 
-/// path_text() for a node of a tree of symbols, at any depth.
+/// Returns the path of a node of a tree of symbols as text.  The node may have any depth.
 template <class Label>
 std::string path_text(basic_tree<Label> const& tree, index_t node) {
   std::string text = "root";

@@ -1,5 +1,5 @@
-// Converts between trees of label numbers and arrays with the label number at each breadth-first position.  Label 0
-// means that the position has no node.
+// Converts between trees of label numbers and arrays that hold the label number at each breadth-first position.  Label
+// 0 means that the position has no node.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace triad {
 
-/// Throws data_error, with the node's path, if a node is too deep, has too many children, or has a label outside 1 ..
-/// labels - 1.
+/// Throws data_error with the node's path if a node is too deep, has a child number of `branching` or more, or has a
+/// label outside 1 .. labels - 1.
 inline void expect_fits(numbered_tree const& tree, index_t branching, index_t depth, index_t labels) {
   tree.walk([&](index_t at, index_t, index_t level) {
     auto const fail = [&](std::string const& what) {
@@ -43,8 +43,8 @@ void each_role(numbered_tree const& tree, role_paths const& paths, F&& f) {
   });
 }
 
-/// Writes the label of every node at its position, and 0 elsewhere.  Takes any label except 0; throws data_error if a
-/// node does not fit.
+/// Writes the label of every node at the node's position, and 0 at all other positions.  Takes any label except 0.
+/// Throws data_error if a node does not fit.
 template <index_t B, index_t D>
 void place_labels(tree_positions<B, D> const& positions, numbered_tree const& tree, vec<index_t> labels) {
   expect_extent("place_labels", "labels", labels.extent(0), positions.count());
@@ -65,7 +65,7 @@ void gather_labels(tree_positions<B, D> const& positions, vec<index_t const> lab
 }
 }  // namespace detail
 
-/// Returns the tree that an array of labels describes.  Drops nodes below an empty position.
+/// Returns the tree that an array of labels describes.  Drops all nodes below an empty position.
 template <index_t B, index_t D>
 numbered_tree tree_of_labels(tree_positions<B, D> const& positions, vec<index_t const> labels) {
   expect_extent("tree_of_labels", "labels", labels.extent(0), positions.count());

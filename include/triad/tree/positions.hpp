@@ -2,15 +2,15 @@
 // subtrees occupy.  Dense trees and gather trees use positions as indices.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Child c of position i is position b i + 1 + c.  Level k begins at (b^k - 1) / (b - 1) and has b^k positions; the root
-// is on level 0.  A depth of d means d levels.  On each level, a subtree is one contiguous block, so taking child c or
-// grafting under it copies one block for each level:
+// Child c of position i is position b i + 1 + c.  Level k begins at (b^k - 1) / (b - 1) and has b^k positions.  The
+// root is on level 0.  A tree of depth d has d levels.  On each level, a subtree is one contiguous block.  So taking
+// child c copies one block for each level, and so does grafting a tree as child c:
 //
 //   level k of the child's tree        begin(k) .. begin(k) + b^k
 //   the same nodes in the whole tree   begin(k+1) + c b^k .. begin(k+1) + (c+1) b^k                 k = 0 .. d-2
 //
-// Taking a child leaves the last level of the result empty; grafting drops the last level of its argument.  Every
-// function is constexpr and may be called in kernels.
+// Taking a child leaves the last level of the result empty.  Grafting drops the last level of its argument.  All
+// functions are constexpr, and kernels may call them.
 #pragma once
 
 #include <string>
@@ -24,7 +24,8 @@ namespace triad {
 /// The value that means "no position".
 inline constexpr index_t no_position = -1;
 
-/// The branching b and the depth d.  Each is a template argument, which is faster, or dyn: given at run time.
+/// The branching b and the depth d.  Each of them is a template argument, or dyn if its value is given at run time.
+/// Template arguments make the loops faster.
 template <index_t Branching = dyn, index_t Depth = dyn>
 class tree_positions {
   static_assert((Branching == dyn || Branching >= 2) && (Depth == dyn || Depth >= 1),
@@ -75,31 +76,33 @@ class tree_positions {
   TRIAD_HOST_DEVICE constexpr index_t parent(index_t position) const { return (position - 1) / branching(); }
   TRIAD_HOST_DEVICE constexpr index_t child_number(index_t position) const { return (position - 1) % branching(); }
 
-  /// Returns the position in the whole tree of the node that is at `position` in child c's tree.  Returns no_position
-  /// on the last level, because that level is empty in child c's tree.
+  /// Takes a position in child c's tree.  Returns the position of the same node in the whole tree.  Returns no_position
+  /// on the last level, because the last level of child c's tree is empty.
   TRIAD_HOST_DEVICE constexpr index_t child_source(index_t c, index_t position) const {
     index_t const level = level_of(position);
     return level + 1 < depth() ? level_begin(level + 1) + c * level_size(level) + position - level_begin(level)
                                : no_position;
   }
 
-  /// An argument of cons, and a position in this argument.
+  /// The number of an argument of cons, and a position in this argument.
   struct part {
     index_t argument, position;
   };
   /// Returns the argument and the position from which cons copies to `position`.  The position is no_position for the
-  /// root, because the root gets its own filler.
+  /// root, because cons gives the root its own filler.
   TRIAD_HOST_DEVICE constexpr part cons_source(index_t position) const {
     if (position == 0) return {0, no_position};
     index_t const above = level_of(position) - 1, size = level_size(above), offset = position - level_begin(above + 1);
     return {offset / size, level_begin(above) + offset % size};
   }
 
-  /// `size` consecutive positions: from `whole` on in the whole tree, and from `part` on in the child's tree.
+  /// A block of `size` consecutive positions.  It begins at position `whole` of the whole tree and at position `part`
+  /// of the child's tree.
   struct block {
     index_t part, whole, size;
   };
-  /// Returns the block that taking child c copies on `level` of the child's tree, 0 .. depth - 2.
+  /// Returns the block that taking child c copies for level `level` of the child's tree.  `level` is from 0 to depth -
+  /// 2.
   TRIAD_HOST_DEVICE constexpr block child_block(index_t c, index_t level) const {
     index_t const size = level_size(level);
     return {level_begin(level), level_begin(level + 1) + c * size, size};

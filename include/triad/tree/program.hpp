@@ -4,7 +4,7 @@
 //   T0 = the input;  step k writes T(k+1) = car T | cdr T | cons root T T', where T and T' are any earlier trees or
 //     the empty tree, no_tree;  the last tree is the result
 //
-// The text of a program leaves out the steps on which the result does not depend.
+// The text of a program leaves out the steps that the result does not depend on.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ constexpr char const* name_of(tree_operation o) {
   return names[static_cast<std::size_t>(o)];
 }
 
-/// The arguments of all operations.  car and cdr have one argument each; cons has left and right.
+/// The arguments of all operations.  car and cdr have one argument each.  cons has the arguments `left` and `right`.
 enum class tree_argument { car, cdr, left, right };
 
 /// Returns the arguments of an operation.
@@ -39,30 +39,30 @@ inline std::span<tree_argument const> arguments_of(tree_operation o) {
   return std::span(all).subspan(o == tree_operation::car ? 0 : 1, 1);
 }
 
-/// The number of the empty tree, which no step writes.  Programs print this tree as <empty>.
+/// The number of the empty tree, which is not stored in memory.  Programs print the empty tree as <empty>.
 inline constexpr index_t no_tree = -1;
 
 /// One step of a program.
 struct tree_instruction {
   tree_operation what = tree_operation::car;
-  index_t from = 0, right = 0;  // numbers of trees: the only argument, or the left and right arguments of cons
+  index_t from = 0, right = 0;  // tree numbers: `from` is the only or left argument, `right` the right one
   index_t root = 0;             // the label that cons gives the root
   bool operator==(tree_instruction const&) const = default;
 
-  /// Returns the number of the tree that is this argument of the step.
+  /// Returns the number of the tree that the step takes as argument `a`.
   index_t tree(tree_argument a) const { return a == tree_argument::right ? right : from; }
 };
 
 /// The steps of a program, in order.
 using tree_program = std::vector<tree_instruction>;
 
-/// Returns the subtree of the root's child with this number, or the empty tree if there is no such child.
+/// Returns the subtree of the root's child with number `child_number`, or the empty tree if the root has no such child.
 inline numbered_tree child_of(numbered_tree const& tree, index_t child_number) {
   return tree.empty() ? numbered_tree() : tree.subtree(tree.child(0, child_number));
 }
 
-/// Returns the tree without nodes deeper than `depth`; a root alone has depth 1.  Tensor trees of that depth drop the
-/// same nodes.
+/// Returns the tree without the nodes deeper than `depth`.  A root alone has depth 1.  Tensor trees of depth `depth`
+/// drop the same nodes.
 inline numbered_tree cut(numbered_tree const& tree, index_t depth) {
   if (tree.depth() <= depth) return tree;
   numbered_tree::builder made;
@@ -75,8 +75,8 @@ inline numbered_tree cut(numbered_tree const& tree, index_t depth) {
   return made.finish();
 }
 
-/// Returns the tree that one step writes.  memory: the trees before this step.  Throws contract_violation if the step
-/// refers to any other tree.
+/// Returns the tree that one step writes.  `memory` has the input and the trees that earlier steps wrote.  Throws
+/// contract_violation if the step refers to a tree that is not in `memory`.
 inline numbered_tree execute(tree_instruction const& step, std::vector<numbered_tree> const& memory, index_t depth) {
   auto const tree = [&](tree_argument a) -> numbered_tree const& {
     static numbered_tree const empty;
@@ -92,8 +92,8 @@ inline numbered_tree execute(tree_instruction const& step, std::vector<numbered_
   return cut(numbered_tree(step.root, {tree(tree_argument::left), tree(tree_argument::right)}), depth);
 }
 
-/// Returns all trees of an execution: the input first, the result last.  depth: the depth of the roles.  cons drops
-/// nodes below this depth.
+/// Runs a program and returns all trees: first the input, then the tree that each step writes.  The last tree is the
+/// result.  cons drops nodes deeper than `depth`, the depth of the roles.
 inline std::vector<numbered_tree> execute(tree_program const& p, numbered_tree const& input, index_t depth) {
   std::vector<numbered_tree> memory{input};
   for (auto const& step : p) memory.push_back(execute(step, memory, depth));
@@ -118,7 +118,7 @@ inline std::vector<bool> needed(tree_program const& p) {
   return {wanted.begin() + 1, wanted.end()};
 }
 
-/// Returns one step as text: "CONS LF T3 T1".  Calls name(tree number) for every tree except no_tree.
+/// Returns one step as text: "CONS LF T3 T1". Calls name(tree number) for the name of every tree except no_tree.
 template <class Name>
 std::string to_text(tree_instruction const& step, vocabulary const& labels, Name&& name) {
   std::string text = name_of(step.what);
@@ -130,7 +130,7 @@ std::string to_text(tree_instruction const& step, vocabulary const& labels, Name
   return text;
 }
 
-/// Returns the needed steps as text, with trees numbered again: "T1 = CDR T0; T2 = CONS LF T1 <empty>".
+/// Returns the needed steps as text, and numbers their trees from 1: "T1 = CDR T0; T2 = CONS LF T1 <empty>".
 inline std::string to_text(tree_program const& p, vocabulary const& labels) {
   auto const wanted = needed(p);
   std::vector<index_t> number(p.size() + 1);

@@ -1,10 +1,10 @@
-// The trace of a tree machine on one tree: the weights of its choices at each step, and the program of the choices with
-// the largest weights.
+// The trace of a tree machine on one tree: the weights of its choices at each step.  From a trace, this header derives
+// the program of the choices with the largest weights.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A machine does not choose one operation and one tree; it weights all of them.  Its program takes, at each step, the
-// choice with the largest weight.  The weights may depend on the input, so the program may too.  models/tree_trace.hpp
-// reads a trace from a machine's saved values.
+// A tree machine does not choose one operation and one tree: it gives a weight to each of them.  Its program takes, at
+// each step, the choice with the largest weight.  The weights may depend on the input, so two inputs may lead to two
+// programs.  models/tree_trace.hpp makes a trace from the values that a machine saved.
 #pragma once
 
 #include <algorithm>
@@ -19,20 +19,20 @@
 
 namespace triad {
 
-/// A trace leaves out scores below this value.
+/// Scores below this value are left out of a trace.
 inline constexpr double least_written = 0.02;
 
-/// A label at one position of the tree that a step wrote, and its score.
+/// A label at one position of the tree that a step wrote, and the score of this label.
 struct written_symbol {
   index_t position, label;
   double score;
 };
 
-/// The weights of one step.  Step k chooses among trees 0 .. k, where tree 0 is the input, and writes tree k + 1.
+/// The weights of one step.  Step k chooses among the trees 0 .. k, where tree 0 is the input, and writes tree k + 1.
 /// Weights are from 0 to 1.
 struct traced_step {
-  std::array<double, 3> operations{};              // weights of car, cdr, cons
-  std::vector<std::array<double, 4>> arguments{};  // for each earlier tree, its weight in each argument
+  std::array<double, 3> operations{};              // the weights of car, cdr and cons
+  std::vector<std::array<double, 4>> arguments{};  // arguments[l][a] is the weight of tree l as argument a
   index_t root = 0;                                // the label with the largest score for the root that cons writes
   double root_score = 0;                           // the score of this label
   numbered_tree tree{};                            // the tree that the step wrote, if the trace has trees
@@ -45,14 +45,14 @@ struct traced_step {
     return static_cast<tree_operation>(std::max_element(operations.begin(), operations.end()) - operations.begin());
   }
   double weight(tree_operation o) const { return operations[static_cast<std::size_t>(o)]; }
-  /// Returns the weight of tree `tree_number`, or of no_tree, as this argument.
+  /// Returns the weight of tree number `tree_number` as argument `a`.  `tree_number` may be no_tree.
   double weight(tree_argument a, index_t tree_number) const {
     auto const column = static_cast<std::size_t>(a);
     if (tree_number == no_tree) return empty ? (*empty)[column] : 0;
     return arguments[static_cast<std::size_t>(tree_number)][column];
   }
-  /// Returns the tree with the largest weight; among equal weights, the first tree.  Returns no_tree if the empty tree
-  /// has a larger weight.
+  /// Returns the tree with the largest weight as argument `a`.  If several trees have the largest weight, returns the
+  /// first of them.  Returns no_tree if the weight of the empty tree is larger.
   index_t most_likely(tree_argument a) const {
     index_t best = 0;
     for (index_t l = 1; l < static_cast<index_t>(arguments.size()); ++l)
@@ -79,8 +79,8 @@ inline tree_program likeliest(tree_trace const& trace) {
   return p;
 }
 
-/// Returns the sum of the weights of the chosen tree and of all equal trees in `memory`, because choosing between equal
-/// trees does not change the result.
+/// Returns the sum of two weights: the weight of the tree `chosen`, and the weights of all trees in `memory` that are
+/// equal to it.  Equal trees are counted because choosing another of them does not change the result.
 inline double certainty(traced_step const& step, tree_argument a, index_t chosen,
                         std::vector<numbered_tree> const& memory) {
   auto const same = [&](numbered_tree const& tree) {
@@ -92,8 +92,8 @@ inline double certainty(traced_step const& step, tree_argument a, index_t chosen
   return sum;
 }
 
-/// Returns the smallest weight among all choices of the needed steps.  memory: the trees that execute(p, input, depth)
-/// returns.
+/// Returns the smallest weight among all choices of the needed steps.  `memory` has the trees that execute(p, input,
+/// depth) returns.
 inline double certainty(tree_trace const& trace, tree_program const& p, std::vector<numbered_tree> const& memory) {
   expect_extent("certainty", "steps of the trace", static_cast<index_t>(trace.size()), static_cast<index_t>(p.size()));
   expect_extent("certainty", "trees", static_cast<index_t>(memory.size()), static_cast<index_t>(p.size() + 1));

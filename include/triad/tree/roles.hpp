@@ -1,5 +1,5 @@
-// Role vectors and filler vectors.  They are orthonormal rows: random rows drawn from a seed, unit vectors, or the
-// user's.
+// Role vectors and filler vectors.  The vectors are orthonormal rows: random rows drawn from a seed, unit vectors, or
+// rows that the user provides.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   roles    R (N, r)   R R' = 1, so N <= r   one row for each position, breadth first; row 0 is the root's
@@ -7,8 +7,8 @@
 //
 // Random rows are the rows of the unit matrix after random plane rotations.  Each round of rotations pairs all columns
 // at random and rotates each pair by a random angle.  After any number of rounds, the rows are orthonormal up to
-// rounding.  After a few times log2(r) rounds, the entries have the distribution of a uniformly drawn orthonormal
-// matrix (Kac's walk).  A round takes 6 N r flops; Gram-Schmidt would take 2 N^2 r flops in all.
+// rounding.  After a few times log2(r) rounds, the entries are distributed like those of a uniformly drawn orthonormal
+// matrix (Kac's walk).  A round takes 6 N r flops.  Gram-Schmidt would take 2 N^2 r flops in all.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,7 @@
 
 namespace triad {
 
-/// R counts as orthonormal if no entry of |R R' - 1| is larger than this value.
+/// The rows of R count as orthonormal if no entry of |R R' - 1| is larger than this value.
 template <class T>
 inline constexpr double orthonormal_tolerance = sizeof(T) > 4 ? 1e-10 : 1e-5;
 
@@ -36,8 +36,8 @@ struct rotation {
   double cosine, sine;
 };
 
-/// Draws the rotations of one round.  Every column is in one pair; if the number of columns is odd, one column is in no
-/// pair.  Uses only arithmetic and the square root, so that every machine draws the same rotations.
+/// Draws the rotations of one round.  Every column is in one pair.  If the number of columns is odd, one column has no
+/// partner.  Uses only arithmetic and the square root, so that every machine draws the same rotations.
 inline void draw_round(random_stream& stream, std::vector<index_t>& order, std::vector<rotation>& round) {
   stream.shuffle(order);
   round.clear();
@@ -62,13 +62,13 @@ void unit_rows(matrix<T> rows) {
     for (index_t j = 0; j < rows.extent(1); ++j) rows(i, j) = i == j ? T(1) : T(0);
 }
 
-/// Draws random orthonormal rows.  One seed and shape give the same rows on every machine.  If there are more rows than
-/// columns, the columns are orthonormal instead.
+/// Draws random orthonormal rows.  The same seed and shape give the same rows on every machine.  If there are more rows
+/// than columns, the columns are orthonormal instead.
 template <class T>
 void random_orthonormal(philox_key seed, matrix<T> rows) {
   if (rows.extent(0) > rows.extent(1)) return random_orthonormal(seed, transposed(rows));
   index_t const n = rows.extent(0), width = rows.extent(1);
-  int rounds = 8;  // plus four for every doubling of the width
+  int rounds = 8;  // 8 rounds, and 4 more for every doubling of the width
   for (index_t w = 1; w < width; w *= 2) rounds += 4;
   std::vector<double> values(static_cast<std::size_t>(n * width));
   unit_rows(make_matrix(values.data(), n, width, width));
@@ -99,7 +99,7 @@ inline void expect_wide_enough(index_t labels, index_t width) {
 }
 }  // namespace detail
 
-/// Draws random fillers (V, f): row 0 is zero, and the other rows are orthonormal.  Throws contract_violation if V - 1
+/// Draws random fillers (V, f).  Row 0 is zero, and the other rows are orthonormal.  Throws contract_violation if V - 1
 /// > f.
 template <class T>
 void random_fillers(philox_key seed, matrix<T> fillers) {
@@ -118,7 +118,7 @@ void one_hot_fillers(matrix<T> fillers) {
     for (index_t j = 0; j < fillers.extent(1); ++j) fillers(v, j) = v == j + 1 ? T(1) : T(0);
 }
 
-/// Throws data_error, which names two rows, if the rows from `first` on are not orthonormal within
+/// Throws data_error with the numbers of two rows if the rows from `first` on are not orthonormal within
 /// orthonormal_tolerance.
 template <class T>
 void expect_orthonormal(tensor<T const, dyn, dyn> rows, std::string const& name, index_t first = 0) {

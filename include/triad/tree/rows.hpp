@@ -1,5 +1,5 @@
-// Loops over contiguous arrays for the tree algebra, written so that compilers vectorise them.  The order of every sum
-// is fixed.
+// Loops over contiguous arrays for the tree algebra, written so that compilers vectorise the loops.  The order of every
+// sum is fixed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@ void add_row(T w, T const* x, T* y, index_t count) {
   for (index_t i = 0; i < count; ++i) y[i] += w * x[i];
 }
 
-/// Returns sum_i x_i y_i, as sixteen partial sums that are added at the end.
+/// Returns sum_i x_i y_i.  Adds the products into sixteen partial sums, then adds the partial sums.
 template <class T>
 T dot(T const* x, T const* y, index_t count) {
   constexpr index_t lanes = 16;

@@ -4,9 +4,9 @@
 //   tree  = ( LABEL child ... )  |  LABEL            LABEL: any characters but spaces and parentheses
 //   child = tree                                     a single child has number 0: it is the left child
 //
-// Written text has one space between tokens.  A node with children is written as ( label children ), a leaf below the
-// root as its label, and a root without children as ( label ).  The empty tree has no text.  Missing children are not
-// written, so a right child without a left sibling is read back as a left child.
+// The text that is written has one space between tokens.  A node with children is written as ( label children ), a leaf
+// below the root as its label, and a root without children as ( label ).  The empty tree has no text.  Unused child
+// numbers are not written, so a right child without a left sibling becomes a left child when the text is read again.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct text_position {
   index_t column = 1;
 };
 
-/// Throws data_error with the message `what`, for the place `offset` bytes after `where`.
+/// Throws data_error with the message `what` and the place that is `offset` bytes after `where`.
 [[noreturn]] inline void fail_at(text_position const& where, index_t offset, std::string const& what) {
   std::string message = where.file;
   if (where.line > 0) message += (message.empty() ? "line " : ":") + std::to_string(where.line);
@@ -85,7 +85,7 @@ class tree_reader {
     while (end < text_.size() && !ends_label(text_[end])) ++end;
     return std::string(text_.substr(at_, end - at_));
   }
-  /// Whether the next token is the outermost opening parenthesis and has no label after it.
+  /// Whether the next token is the first opening parenthesis of the text and has no label after it.
   bool begins_outer() const {
     if (!of_treebank_ || outer_ || made_.level() > 0 || text_[at_] != '(') return false;
     auto next = at_ + 1;
@@ -124,7 +124,7 @@ class tree_reader {
   text_position const& where_;
   index_t branching_;
   bool of_treebank_;
-  bool outer_ = false;  // whether an outer parenthesis without a label is open
+  bool outer_ = false;  // whether the outer parenthesis, which has no label, is open
   symbol_tree::builder made_;
   std::size_t at_ = 0;
   bool ended_ = false;
@@ -132,18 +132,18 @@ class tree_reader {
 
 }  // namespace detail
 
-/// Reads one tree with at most `branching` children for each node.  Spaces around parentheses are optional.  If the
-/// text has another form, throws data_error with the file, line and column.
+/// Reads one tree with at most `branching` children for each node.  Spaces around parentheses are optional.  Throws
+/// data_error with the file, line and column if the text is not such a tree.
 inline symbol_tree parse_tree(std::string_view text, text_position const& where = {}, index_t branching = 2) {
   return detail::tree_reader(text, where, branching).read();
 }
 
-/// The largest number of children of a node that parse_treebank_tree() accepts.  With more children, binarise() would
-/// make the tree deeper than the 64 levels that a path code can hold.
+/// The largest number of children of a node that parse_treebank_tree() accepts.  If a node had more children,
+/// binarise() would make the tree deeper than the 64 levels that a path code can hold.
 inline constexpr index_t most_children = 64;
 
-/// Reads a tree of a treebank.  A node has up to most_children children, and parentheses without a label may surround
-/// the tree: ( (S (NP ...) (VP ...) (. .)) ).  binarise() makes such a tree binary.
+/// Reads a tree of a treebank.  Each node has at most most_children children.  Parentheses without a label may surround
+/// the tree: ( (S (NP ...) (VP ...) (. .)) ).  binarise() turns the result into a binary tree.
 inline symbol_tree parse_treebank_tree(std::string_view text, text_position const& where = {}) {
   return detail::tree_reader(text, where, most_children, true).read();
 }

@@ -1,15 +1,15 @@
-// The matrices that take and graft children, for any orthonormal roles: one matrix for each child, computed once for a
-// set of roles.
+// The matrices that take and graft children, for any orthonormal roles.  Each child has one matrix, which is computed
+// once for a set of roles.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   D_c = sum_x r_x r_cx'    (r, r), sum over the positions x above the last level; cx is the position in the whole
 //                            tree of the node that has position x in child c's tree
 //   E_c = D_c'               grafting is the transpose of taking a child
 //
-//   D_c E_c = sum_x r_x r_x', which is the identity on trees with an empty last level.
+// D_c E_c = sum_x r_x r_x'. This matrix is the identity on trees with an empty last level.
 //
-// With canonical roles, which are unit vectors, D_c copies one block for each level (tree/positions.hpp), so no matrix
-// is needed.
+// Canonical roles are unit vectors.  With canonical roles, D_c copies one block for each level (tree/positions.hpp), so
+// no matrix is needed.
 #pragma once
 
 #include <vector>
@@ -24,8 +24,8 @@ namespace triad {
 
 namespace detail {
 
-/// C (m, n) = sum over x < k of a(x)' b(x).  The row a(x) has m elements, and the row b(x) has n.  Computes tiles of 4
-/// x 16 sums, and copies the 16 columns of b for all x into one buffer first.
+/// C (m, n) = sum over x < k of a(x)' b(x).  The row a(x) has m elements, and the row b(x) has n elements.  Computes C
+/// in tiles of 4 x 16 sums.  The columns of a and b that a tile reads are first copied into buffers.
 template <class T, class RowA, class RowB>
 void sum_of_products(index_t k, RowA&& a, RowB&& b, T* c, index_t m, index_t n) {
   constexpr index_t tile_rows = 4, tile_columns = 16;
@@ -71,7 +71,7 @@ void make_shifts(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn
         [&](index_t x) { return all + positions.child_source(c, x) * width; }, &shifts(c, 0, 0), width, width);
 }
 
-/// Computes D_c for every child, then E_c = D_c' for every child, from the roles (N, r).  Overwrites maps (2 b, r, r).
+/// Computes D_c for every child from the roles (N, r), then E_c = D_c' for every child.  Overwrites maps (2 b, r, r).
 template <class T, index_t B, index_t D>
 void make_shifts_both_ways(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn> roles,
                            tensor<T, dyn, dyn, dyn> maps) {
@@ -96,8 +96,8 @@ struct role_maps {
   }
 };
 
-/// Fills maps with canonical roles: the role of position i is unit vector i.  If a role has more elements than there
-/// are positions, the other elements are zero.
+/// Fills `maps` with canonical roles: the role of position i is unit vector i.  If r > N, elements N .. r - 1 of every
+/// role are zero.
 template <class T, index_t B, index_t D>
 void make_canonical(tree_positions<B, D> const& positions, role_maps<T> const& maps) {
   TRIAD_EXPECTS(maps.roles.extent(1) >= positions.count(),
@@ -112,7 +112,7 @@ void make_canonical(tree_positions<B, D> const& positions, role_maps<T> const& m
     }
 }
 
-/// Fills maps with random orthonormal roles.
+/// Fills `maps` with random orthonormal roles.
 template <class T, index_t B, index_t D>
 void make_random(tree_positions<B, D> const& positions, philox_key seed, role_maps<T> const& maps) {
   TRIAD_EXPECTS(maps.roles.extent(1) >= positions.count(),
@@ -122,8 +122,8 @@ void make_random(tree_positions<B, D> const& positions, philox_key seed, role_ma
   make_shifts<T>(positions, maps.roles, maps.shifts);
 }
 
-/// Computes the matrices D_c for roles that the caller has written into maps.  Throws data_error if the roles are not
-/// orthonormal.
+/// Computes the matrices D_c for roles that the caller has written to maps.roles.  Throws data_error if these roles are
+/// not orthonormal.
 template <class T, index_t B, index_t D>
 void make_given(tree_positions<B, D> const& positions, role_maps<T> const& maps) {
   expect_orthonormal<T>(maps.roles, "roles");

@@ -1,14 +1,14 @@
-// The tree algebra on lists of non-zero coordinates, for depths at which an array of all positions does not fit in
-// memory.  A role is a path in 64 bits.
+// The tree algebra on lists of non-zero coordinates.  It works at depths at which an array of all positions does not
+// fit in memory.  A role is a path in 64 bits.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x = sum_i w_i (filler index f_i at role r_i)
 //
-// The terms are sorted by (role, filler), and each pair occurs once, because equal pairs are merged when sums are
-// formed.
+// The terms are sorted by (role, filler).  Each pair of a role and a filler occurs once, because sums merge equal
+// pairs.
 //
-// Has the primitives that tree/gather.hpp lists; the time of each is linear in the number of coordinates.  For b = 2,
-// trees may have up to 64 levels (tree/paths.hpp).
+// Has the primitives that tree/gather.hpp lists.  The time of each primitive is linear in the number of coordinates.
+// For b = 2, trees may have up to 64 levels (tree/paths.hpp).
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,7 @@ class sparse_algebra {
   using tree = sparse_tree<T>&;
   using const_tree = sparse_tree<T> const&;
 
-  /// A depth of 0 stands for the greatest depth that 64 bits allow.
+  /// If `depth` is 0, uses the greatest depth that fits in 64 bits.
   constexpr sparse_algebra(index_t branching, index_t depth, index_t fillers)
       : paths_(branching),
         depth_(depth == 0 ? paths_.max_depth() : depth),
@@ -117,8 +117,8 @@ class sparse_algebra {
     return sum;
   }
 
-  /// Keeps the `most` coordinates with the largest absolute weights; of two equal weights, keeps the earlier
-  /// coordinate. Returns a summary of the removed coordinates.
+  /// Keeps the `most` coordinates with the largest absolute weights.  If two weights are equal, keeps the earlier
+  /// coordinate.  Returns a summary of the removed coordinates.
   pruned prune(tree y, index_t most) const {
     TRIAD_EXPECTS(most >= 0, "sparse_algebra: " + std::to_string(most) + " coordinates to keep, expected 0 or more");
     auto& all = y.coordinates;
@@ -146,8 +146,8 @@ class sparse_algebra {
   using coordinate = typename sparse_tree<T>::coordinate;
   static constexpr bool in_order(coordinate const& a, coordinate const& b) { return before(a, b); }
 
-  /// y += w times x after move() was applied to every role of x.  move() keeps the order of roles, so this merges two
-  /// sorted lists.
+  /// y += w z, where z is x with move(role) in place of every role.  move() keeps the order of roles, so the function
+  /// merges two sorted lists.
   template <class Move>
   static void merge(T w, const_tree x, tree y, Move&& move) {
     std::vector<coordinate> sum;

@@ -1,5 +1,5 @@
-// A tree algebra together with its labels and their fillers: encodes trees of labels as tensors that own their
-// elements, and decodes them.
+// A tree algebra together with its labels and their fillers.  Encodes trees of labels as tensors that own their
+// elements, and decodes these tensors.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   symbol_algebra const language(gather_algebra<double>({2, 4}, words.size()), words);
@@ -21,16 +21,16 @@
 
 namespace triad {
 
-/// Owns its labels and their fillers.  Its trees point to the algebra, so this object must not be moved and must
-/// outlive its trees.
+/// Owns the labels and fillers.  The encoded trees point to the algebra in this object, so the object cannot be copied
+/// or moved, and must outlive the trees.
 template <tree_algebra A>
 class symbol_algebra {
  public:
   using value_type = typename A::value_type;
   using tree = tensor_tree<A>;
 
-  /// Uses unit vectors as fillers.  Throws contract_violation if a filler has fewer elements than there are labels, not
-  /// counting the empty label.
+  /// Uses unit vectors as fillers.  Throws contract_violation if a filler has fewer elements than there are labels.
+  /// "<empty>" is not counted as a label.
   symbol_algebra(A algebra, vocabulary words)
       : algebra_(std::move(algebra)), words_(std::move(words)), table_(numbers()) {
     TRIAD_EXPECTS(algebra_.fillers() + 1 >= words_.size(),
@@ -40,8 +40,7 @@ class symbol_algebra {
     one_hot_fillers(as_matrix(table()));
     symbols_ = number_of_symbols();
   }
-  /// Uses random orthonormal fillers, drawn from the seed.  Throws contract_violation if the fillers have too few
-  /// elements, as above.
+  /// Uses random orthonormal fillers, drawn from the seed.  Throws contract_violation in the same case.
   symbol_algebra(A algebra, vocabulary words, philox_key seed)
       : algebra_(std::move(algebra)), words_(std::move(words)), table_(numbers()) {
     random_fillers(seed, as_matrix(table()));
@@ -63,18 +62,19 @@ class symbol_algebra {
     triad::encode(algebra_, fillers(), words_.number(labels), x.view());
     return x;
   }
-  /// Returns the tree of labels nearest to x.  Throws contract_violation if x was made with other labels or fillers.
+  /// Returns the tree of labels nearest to x.  Throws contract_violation if x has labels or fillers that differ from
+  /// those of this object.
   symbol_tree decode(tree const& x, double threshold = decode_threshold) const {
     TRIAD_EXPECTS(x.symbols() == symbols_ || x.symbols() == 0,
                   "symbol_algebra: a tree of another symbol algebra, expected one of the same labels and fillers; "
                   "decode it there");
     return words_.label(triad::decode(fillers(), x, threshold));
   }
-  /// The empty tree: zero.
+  /// The empty tree, whose elements are all zero.
   tree none() const& { return tree(algebra_, symbols_); }
 
-  // Called on a temporary, these functions would return views of destroyed memory.  These overloads exist only to
-  // explain that at compile time.
+  // Called on a temporary, these functions would return views of destroyed memory.  The overloads below stop such a
+  // call at compile time, with a message.
   template <class Self = symbol_algebra>
   void algebra() const&& {
     refuse_temporary<Self>();
@@ -109,8 +109,8 @@ class symbol_algebra {
     return tensor<value_type, dyn, dyn>(table_.data(), words_.size(), algebra_.fillers());
   }
 
-  /// A hash of the labels and fillers (Fowler, Noll and Vo's hash), which distinguishes trees of this object from trees
-  /// with other labels or fillers.
+  /// A hash of the labels and fillers (by Fowler, Noll and Vo).  It distinguishes trees of this object from trees with
+  /// other labels or fillers.
   std::uint64_t number_of_symbols() const {
     std::uint64_t hash = 0xcbf29ce484222325u;
     auto const add = [&](void const* data, std::size_t bytes) {

@@ -1,9 +1,9 @@
 // A tree of labels as a value: a vector of nodes in pre-order, without pointers.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The subtree of node i is the nodes i .. i + size(i) - 1.  The children of node i and their subtrees follow node i
-// directly.  Each child has a child number: 0 for the left child (car), 1 for the right child (cdr).  A child number
-// may be unused, so a node can have a right child without a left one.
+// The subtree of node i consists of the nodes i .. i + size(i) - 1.  Node i comes first; the subtrees of its children
+// follow, one after another.  Each child has a child number: 0 for the left child (car), 1 for the right child (cdr).
+// A child number may be unused, so a node can have a right child without a left one.
 //
 //   ( A B ( C D ) )      node  label  number  size        depth 3 (the root alone has depth 1), branching 2
 //                          0     A      0     4
@@ -25,23 +25,23 @@ namespace triad {
 /// The number that means "no node".
 inline constexpr index_t no_node = -1;
 
-/// The label type is std::string, or index_t for numbers of a vocabulary.  Two trees are equal if their shapes, child
-/// numbers and labels are equal.
+/// `Label` is std::string, or index_t for the label numbers of a vocabulary.  Two trees are equal if their shapes,
+/// child numbers and labels are equal.
 template <class Label>
 class basic_tree {
  public:
   struct node {
     Label label;
     index_t child_number;  // the number of this child under its parent; 0 for the root
-    index_t size;          // the number of nodes in its subtree, including itself
+    index_t size;          // the number of nodes in the node's subtree, including the node
     bool operator==(node const&) const = default;
   };
 
-  /// The empty tree, without nodes.
+  /// The empty tree, which has no nodes.
   basic_tree() = default;
   /// A tree with a single node.
   explicit basic_tree(Label root) { nodes_.push_back({std::move(root), 0, 1}); }
-  /// A root with copies of `children`.  An empty tree in `children` leaves its child number unused.
+  /// A root whose subtrees are copies of `children`.  If children[c] is empty, child number c is unused.
   basic_tree(Label root, std::vector<basic_tree> const& children) : basic_tree(std::move(root)) {
     for (std::size_t c = 0; c < children.size(); ++c) {
       auto const& child = children[c].nodes_;
@@ -57,8 +57,8 @@ class basic_tree {
   index_t size() const { return static_cast<index_t>(nodes_.size()); }
   /// All nodes, in pre-order.
   std::vector<node> const& nodes() const { return nodes_; }
-  /// Returns node `at`.  Throws contract_violation if there is no such node; so do all functions below that take a node
-  /// number.
+  /// Returns node `at`.  Throws contract_violation if there is no such node.  All functions below that take a node
+  /// number throw in this case too.
   node const& operator[](index_t at) const {
     TRIAD_EXPECTS(at >= 0 && at < size(),
                   "tree: node " + std::to_string(at) + ", expected " +
@@ -91,7 +91,7 @@ class basic_tree {
     return result;
   }
 
-  /// Visits nodes in pre-order: f(node number, parent's number, level).  The root has level 0 and parent no_node.
+  /// Calls f(node number, parent's number, level) for all nodes in pre-order.  The root has level 0 and parent no_node.
   template <class F>
   void walk(F&& f) const {
     std::vector<index_t> above;  // the open nodes, from the root down
@@ -108,7 +108,7 @@ class basic_tree {
     walk([&](index_t, index_t, index_t level) { deepest = level + 1 > deepest ? level + 1 : deepest; });
     return deepest;
   }
-  /// One more than the largest child number.
+  /// One more than the largest child number; 0 for a root alone.
   index_t branching() const {
     index_t most = 0;
     for (auto const& n : nodes_) most = n.child_number + 1 > most ? n.child_number + 1 : most;
@@ -139,7 +139,7 @@ class basic_tree<Label>::builder {
  public:
   /// Opens a node as the next child of the innermost open node.  The first call opens the root.
   void open(Label label) { open(std::move(label), open_.empty() ? 0 : open_.back().next_child); }
-  /// Opens a child with a given child number, which must be larger than those already used.
+  /// Opens a child with the given child number, which must be larger than the numbers of the children opened before it.
   void open(Label label, index_t child_number) {
     auto& nodes = made_.nodes_;
     TRIAD_EXPECTS(nodes.empty() || !open_.empty(),
@@ -161,11 +161,12 @@ class basic_tree<Label>::builder {
   }
   /// The number of open nodes, which is the level of the next node.
   index_t level() const { return static_cast<index_t>(open_.size()); }
-  /// The child number that the next child of the innermost open node gets; it follows the largest number used so far.
+  /// The child number that the next child of the innermost open node gets: one more than the largest number used so
+  /// far.
   index_t next_child() const { return open_.empty() ? 0 : open_.back().next_child; }
   /// The label of the innermost open node.
   Label const& label() const { return made_.label(open_.back().node); }
-  /// Returns the tree; every opened node must have been closed.  Returns the empty tree if no node was opened.
+  /// Returns the tree.  All nodes must have been closed.  Returns the empty tree if no node was opened.
   basic_tree finish() {
     TRIAD_EXPECTS(open_.empty(),
                   "tree: finish() with " + std::to_string(open_.size()) + " nodes open, expected none; close() them");

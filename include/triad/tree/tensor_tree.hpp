@@ -1,5 +1,5 @@
-// A tree of the algebra that owns its elements, for programs that compute with a few trees.  car(x), cons(l, r, s), 0.5
-// * x + y and blend(w, trees) are expressions.
+// A tree that owns its elements, for programs that compute with a few trees.  car(x), cons(l, r, s), 0.5 * x + y and
+// blend(w, trees) are expressions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace triad {
 
-/// A tree and a pointer to its algebra, which must outlive the tree.  Every operation allocates a new tree, so this
-/// type is not for training.
+/// A tree and a pointer to its algebra.  The algebra must outlive the tree.  Every operation allocates a new tree, so
+/// this class is too slow for training.
 template <tree_algebra A>
 class tensor_tree {
  public:
@@ -31,15 +31,15 @@ class tensor_tree {
                   "tensor_tree: the algebra is a temporary, which ends before the tree does; give it a name that lives "
                   "as long as its trees");
   }
-  /// The empty tree: all zeros.  symbols: a number that identifies the labels and fillers of this tree, or 0 if they
-  /// are unknown.
+  /// The empty tree, whose elements are all zero.  `symbols` is a number that identifies the labels and fillers of this
+  /// tree, or 0 if they are unknown.
   explicit tensor_tree(A const& a, std::uint64_t symbols = 0) : algebra_(&a), symbols_(symbols) {
     if constexpr (owns_views) numbers_.resize(static_cast<std::size_t>(a.elements()));
   }
 
   A const& algebra() const { return *algebra_; }
-  /// The number that identifies the labels and fillers, set by a symbol_algebra.  The result of an operation has the
-  /// number of its arguments.
+  /// The number that identifies the labels and fillers.  A symbol_algebra sets this number.  An operation copies the
+  /// number from its arguments to its result.
   std::uint64_t symbols() const { return symbols_; }
   typename A::const_tree view() const {
     if constexpr (owns_views)
@@ -61,7 +61,7 @@ class tensor_tree {
   }
   friend tensor_tree car(tensor_tree const& x) { return child(x, 0); }
   friend tensor_tree cdr(tensor_tree const& x) { return child(x, 1); }
-  /// Returns a tree that has the root of x and no children.
+  /// Returns a tree with one node: the root of x.
   friend tensor_tree root_of(tensor_tree const& x) {
     std::vector<value_type> s(static_cast<std::size_t>(x.algebra().fillers()));
     vec<value_type> const filler(s.data(), x.algebra().fillers());
@@ -70,7 +70,7 @@ class tensor_tree {
     triad::plant(x.algebra(), vec<value_type const>(filler), y.view());
     return y;
   }
-  /// Returns a tree with two children and the root filler of `root`.
+  /// Returns a tree with the subtrees `left` and `right` and the root of `root`.
   friend tensor_tree cons(tensor_tree const& left, tensor_tree const& right, tensor_tree const& root) {
     expect_same(left, root);
     expect_same(right, root);
@@ -101,9 +101,9 @@ class tensor_tree {
     return x.algebra().inner_product(x.view(), y.view());
   }
 
-  /// Throws contract_violation if the algebras of the two trees have different sizes.  Throws it also if both trees
-  /// know their labels and fillers and these differ, because the elements of the trees would not be comparable.  Does
-  /// not detect two algebras that have equal sizes but different roles.
+  /// Throws contract_violation if the algebras of the two trees have different sizes.  Also throws if the labels and
+  /// fillers of both trees are known and differ, because the elements of such trees are not comparable.  Does not
+  /// detect two algebras that have equal sizes but different roles.
   static void expect_same(tensor_tree const& x, tensor_tree const& y) {
     TRIAD_EXPECTS(x.symbols_ == y.symbols_ || x.symbols_ == 0 || y.symbols_ == 0,
                   "tensor_tree: trees of two symbol algebras, expected equal labels and fillers; make both with one, "
@@ -141,7 +141,7 @@ tensor_tree<A> blended(Weights const& w, Trees const& trees) {
 }
 }  // namespace detail
 
-/// Returns sum_l w_l M_l.  Call it as blend({0.7, 0.3}, {x, y}), or with a vector of trees.
+/// Returns sum_l w_l M_l.  Call it as blend({0.7, 0.3}, {x, y}), or with two vectors.
 template <tree_algebra A>
 tensor_tree<A> blend(std::vector<typename A::value_type> const& w, std::vector<tensor_tree<A>> const& trees) {
   return detail::blended<A>(w, trees);
@@ -151,8 +151,8 @@ tensor_tree<A> blend(std::vector<typename A::value_type> const& w, std::initiali
   return detail::blended<A>(w, trees);
 }
 
-/// Encodes a tree of labels as a tensor that owns its elements, with fillers F (V, f).  Throws as encode() of
-/// tree/bind.hpp does.
+/// Encodes a tree of labels as a tensor that owns its elements, with fillers F (V, f).  Throws in the same cases as
+/// encode() of tree/bind.hpp.
 template <tree_algebra A>
 tensor_tree<A> encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, numbered_tree const& tree) {
   tensor_tree<A> x(a);

@@ -1,5 +1,5 @@
-// Includes the whole tree algebra: trees of symbols, roles, the three kinds of tensor trees and the operations on them.
-// Depends on core/ only.
+// Includes the whole tree algebra: trees of symbols, roles, the three kinds of tensor trees and the operations on
+// trees.  This folder depends on core/ only.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

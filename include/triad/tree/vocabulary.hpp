@@ -1,4 +1,5 @@
-// A vocabulary of labels, numbered from 1 in the order of first appearance.  Number 0 is the empty node.
+// A vocabulary of labels.  Labels are numbered from 1 in the order in which they first appear.  Number 0 is the empty
+// node.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +20,7 @@ inline constexpr std::string_view empty_label = "<empty>";
 class vocabulary {
  public:
   vocabulary() { insert(std::string(empty_label)); }
-  /// Takes a list that labels() returned: its first label is "<empty>", and no label occurs twice.
+  /// Takes a list that labels() returned.  Its first label must be "<empty>", and no label may occur twice.
   explicit vocabulary(std::vector<std::string> const& labels) {
     if (labels.empty() || labels.front() != empty_label)
       throw data_error("vocabulary: expected '<empty>' as the first label, found " +
@@ -30,7 +31,7 @@ class vocabulary {
     }
   }
 
-  /// The number of labels, including the empty one.
+  /// The number of labels, including "<empty>".
   index_t size() const { return static_cast<index_t>(labels_.size()); }
   std::vector<std::string> const& labels() const { return labels_; }
   std::string const& label(index_t number) const {
@@ -40,18 +41,18 @@ class vocabulary {
   }
   bool has(std::string const& label) const { return numbers_.contains(label); }
 
-  /// Returns the label's number; a new label gets the next number.
+  /// Returns the label's number.  If the label is new, adds it with the next number.
   index_t insert(std::string const& label) {
     auto const [at, added] = numbers_.try_emplace(label, size());
     if (added) labels_.push_back(label);
     return at->second;
   }
-  /// Inserts all labels of a tree, in pre-order.
+  /// Adds all labels of a tree that are new, in pre-order.
   void insert(symbol_tree const& tree) {
     for (auto const& n : tree.nodes()) insert(n.label);
   }
 
-  /// Returns the label's number.  Throws data_error, which names the label, if the label has none.
+  /// Returns the label's number.  Throws data_error with the label if the vocabulary does not have it.
   index_t number(std::string const& label) const {
     auto const found = numbers_.find(label);
     if (found == numbers_.end() || found->second == 0)
