@@ -1,4 +1,4 @@
-// A user's whole program: multiplies two matrices on the CPU backend, and prints the version of triad.
+// A complete program that uses triad: multiplies two matrices on the CPU backend, and prints the version of triad.
 // SPDX-License-Identifier: Apache-2.0
 #include <iostream>
 

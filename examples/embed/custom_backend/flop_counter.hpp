@@ -5,14 +5,15 @@
 //   triangle, forward           5 n^3 d per graph: 2 for the score, 3 for the output (v1 v2, times p, added)
 //   triangle, backward         14 n^3 d: 2 for the score again, 3 for dp, 5 for dv1 and dv2, 2 for dq, 2 for dk
 //
-// Not counted: exponentials, norms, dropout and other operations whose cost is linear in the number of values.
+// Exponentials, norms, dropout and other operations whose cost is linear in the number of values are not counted.
 #pragma once
 
 #include "triad/cpu/cpu.hpp"
 
 namespace counting {
 
-/// A hook that is not overridden below is found in triad::cpu, or else in triad::reference.
+/// If a hook is not overridden below, the hook of triad::cpu is called, or that of triad::reference if triad::cpu has
+/// none.
 struct backend : triad::cpu::backend {
   using triad::cpu::backend::backend;
   double products = 0, triangles = 0;  // flops

@@ -1,15 +1,15 @@
 // Counts the flops of one training step of a small Edge Transformer, and compares them with the formula.
 // SPDX-License-Identifier: Apache-2.0
 //
-// For each layer and each graph of n nodes, with width d and feed-forward width f, if all edges are read:
+// Flops for each layer and each graph of n nodes, with width d and feed-forward width f, if all edges are read:
 //
 //   products    (8 + 2) n^2 d^2 + 4 n^2 d f forward: four projections, the output projection, and two products of the
 //               feed-forward block.  Backward has two products for each of these, so the total is three times that.
 //   triangle    (5 + 14) n^3 d
 //
-// The last layer projects all edges, but computes the rest only for the one edge that is read. So n^2 becomes 1 in that
-// layer, except in 8 n^2 d^2.  The readout of one edge takes 2 d^2 + 2 d v flops forward for v targets, and three times
-// as many forward and backward.
+// Only one edge of the last layer is read.  The last layer still projects all edges, which costs 8 n^2 d^2 flops, but
+// computes everything else only for that edge: n^2 becomes 1 in the other terms.  The readout of one edge takes 2 d^2 +
+// 2 d v flops in the forward pass for v targets.  Both passes together take three times as many.
 #include <cstdio>
 
 #include "flop_counter.hpp"

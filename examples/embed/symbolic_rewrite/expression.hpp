@@ -20,7 +20,7 @@ namespace rewrite {
 using triad::index_t;
 using triad::symbol_tree;
 
-/// The greatest depth of an expression: the path in a sparse role has 64 bits, one for each level.
+/// The greatest depth of an expression: a sparse role stores a path in 64 bits, one bit for each level.
 inline constexpr index_t deepest = 64;
 
 namespace detail {
@@ -101,7 +101,8 @@ class reader {
     return {symbol_tree(std::move(label), {left.tree, right.tree}), depth};
   }
 
-  /// Counts open subexpressions, so that text with too many nested ones gives an error message.
+  /// Counts the subexpressions that are not yet complete.  A text with too deeply nested subexpressions gives an error
+  /// message.
   struct nesting {
     explicit nesting(reader& of) : depth(of.open_) {
       if (++depth > 16 * deepest) of.too_deep();
@@ -130,7 +131,7 @@ class reader {
   index_t open_ = 0;
 };
 
-/// Returns the precedence of a node's operator; a leaf has the highest.
+/// Returns the precedence of a node's operator.  A leaf has the highest precedence.
 inline int strength(symbol_tree const& tree, index_t at) {
   if (tree.is_leaf(at)) return 5;
   auto const& label = tree.label(at);
@@ -153,12 +154,13 @@ inline std::string write(symbol_tree const& tree, index_t at) {
 
 }  // namespace detail
 
-/// Parses an expression.  Throws data_error with the column and a description of what was expected there.
+/// Parses an expression.  If the text is not an expression, throws data_error with the column and what was expected
+/// there.
 inline symbol_tree parse(std::string_view text, triad::text_position where = {}) {
   return detail::reader(text, std::move(where)).read();
 }
 
-/// Returns the infix notation, with only those parentheses that are needed to parse it into the same tree.
+/// Returns the infix notation, with the fewest parentheses with which parse() returns the same tree.
 inline std::string to_infix(symbol_tree const& tree) { return tree.empty() ? std::string() : detail::write(tree, 0); }
 
 }  // namespace rewrite

@@ -1,5 +1,5 @@
-// symbolic-rewrite: simplifies algebraic expressions step by step, by rewriting tensors.  Nothing is learned.  It uses
-// only triad's core and tree headers, and the functions that read a line.
+// symbolic-rewrite: simplifies algebraic expressions step by step, by rewriting tensors.  It learns nothing.  The
+// program uses only triad's core and tree headers, and its functions that read a line.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cstdlib>
@@ -107,7 +107,7 @@ void simplify(A const& algebra, triad::vocabulary const& words,
   if (o.quiet) std::printf("%s\n", rewrite::to_infix(rewriter.decode(x)).c_str());
 }
 
-/// Simplifies in the representation that the options name.
+/// Simplifies the expression, in the tree representation that the options name.
 void simplify(rewrite::symbol_tree const& expression, std::vector<rewrite::rule> const& rules, options const& o) {
   triad::vocabulary words;
   words.insert(expression);

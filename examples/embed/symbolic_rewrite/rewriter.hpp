@@ -1,9 +1,9 @@
-// Rewriting of tensors: inner products find the patterns; car, cdr and cons build the results.  The code never looks at
-// symbols.
+// Rewrites expressions that are stored as tensors.  Inner products find the patterns, and car, cdr and cons build the
+// results.  The code never compares symbols.
 // SPDX-License-Identifier: Apache-2.0
 //
-// An expression is the tensor x = sum over its nodes of filler (x) role.  Fillers and roles are orthonormal, so inner
-// products count nodes:
+// An expression is the tensor x = sum over its nodes of filler (x) role, in which (x) is the outer product.  Fillers
+// and roles are orthonormal, so inner products count nodes:
 //
 //   <x, x>                          the number of its nodes
 //   <p, x> = <p, p>                 every node of p is a node of x, at the same place
@@ -11,7 +11,7 @@
 //
 // The left side of a rule consists of a tensor p of its operators and numbers, and of the positions of its names.  The
 // rule matches x under three conditions: <p, x> = <p, p>; x has a node at the position of every name; and the
-// subexpressions at all positions of the same name are equal, by the third line.
+// subexpressions at all positions of the same name are equal, as in the third line above.
 #pragma once
 
 #include <cmath>
@@ -25,8 +25,8 @@
 
 namespace rewrite {
 
-/// A is any form of the algebra (dense, gather or sparse).  The rows of the filler table are orthonormal, except for
-/// the first, which is zero and stands for no filler.
+/// A is any form of the algebra (dense, gather or sparse).  The first row of the filler table is zero and means "no
+/// filler".  The other rows are orthonormal.
 template <class A>
 class rewriter {
  public:
@@ -95,7 +95,8 @@ class rewriter {
     return made;
   }
 
-  /// Returns an inner product of two expressions, rounded to the whole number that it is up to rounding errors.
+  /// Returns an inner product of two expressions, rounded to a whole number.  Without rounding errors, the inner
+  /// product is a whole number.
   static long long counted(tree const& x, tree const& y) {
     return std::llround(static_cast<double>(inner_product(x, y)));
   }

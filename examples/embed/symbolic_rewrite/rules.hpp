@@ -1,4 +1,5 @@
-// The rules of simplification, as text. A name stands for any expression, but always for the same one within a rule.
+// The rules of simplification, as text. A name stands for any expression. If a name occurs twice in a rule, both
+// occurrences stand for the same expression.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +11,7 @@
 
 namespace rewrite {
 
-/// The rules assume that quotients and powers are defined: a / a = 1 holds for a other than 0.
+/// The rules assume that quotients and powers are defined. For example, a / a = 1 does not hold for a = 0.
 inline std::vector<std::string> const& school_rules() {
   static std::vector<std::string> const rules{
       "a + 0 = a",
@@ -55,7 +56,7 @@ struct rule {
   symbol_tree left, right;
 };
 
-/// Returns true if the label is a name, which stands for any expression.  Numbers and operators stand for themselves.
+/// Returns true if the label is a name, which stands for any expression.  Numbers and operators match only themselves.
 inline bool is_variable(std::string const& label) { return detail::is_letter(label.front()); }
 
 /// Throws data_error with the column if the text is not a rule.

@@ -1,9 +1,9 @@
-// Compares two queries by their conjuncts, in any order.
+// Compares two queries.  The order of their conjuncts does not matter.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   SELECT ... WHERE { a b c . FILTER ( ?x0 != M1 ) . d e f }       conjuncts: the text between { and }, split at `.`
-// A conjunct that occurs twice in one query must occur twice in the other.  The text before { must be the same in both,
-// and no text may follow }.
+// Two queries are equal if both have the same text before { and the same conjuncts, each equally often.  No text may
+// follow }.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ inline bool same_conjuncts(std::string const& a, std::string const& b) {
   return ours && theirs && *ours == *theirs;
 }
 
-/// Returns the query with its conjuncts sorted by bytes.  A text without this form is returned unchanged.
+/// Returns the query with its conjuncts sorted by bytes.  Returns a text that does not have the form above unchanged.
 inline std::string sorted_conjuncts(std::string const& query) {
   auto const parts = parts_of(query);
   if (!parts) return query;

@@ -4,10 +4,10 @@
 //   {"question": "Did M0 direct M1", "query": "SELECT ...",
 //    "rules": ["question:did", ["np:entity"], ["vp:verb", ["verb:direct"], ["np:entity"]]],
 //    "heads": [3, 3, 0, 3], "labels": ["aux", "nsubj", "root", "obj"]}                        one object in each line
-//   rules: The application of a rule is a list of its name and the applications below it, from left to right.  An
-//   application without others below it may be only its name.
-//   heads, labels: One for each token of the question; heads count from 1, and 0 is the root.  Both may be left out.
-//   Other fields are ignored.
+//   rules: Each application of a rule is a list: the name of the rule, then the applications of rules below it, from
+//   left to right.  If there are no applications below, the name alone is enough.
+//   heads, labels: One number and one label for each token of the question.  Heads count from 1, and 0 is the root.
+//   Both fields are optional.  Other fields are ignored.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -29,7 +29,7 @@ namespace detail {
 
 inline constexpr int deepest_derivation = 1000;
 inline constexpr int deepest_line =
-    deepest_derivation + 2;  // so that the error for a derivation that is too deep can be reported
+    deepest_derivation + 2;  // the reader accepts one level too many, to report its error
 
 inline void add_rules(nlohmann::json const& from, rule_names& names, rule_tree& tree, int below, int which, int depth) {
   bool const list = from.is_array() && !from.empty() && from[0].is_string();
@@ -83,8 +83,8 @@ inline std::string to_line(annotated_question const& q, rule_names const& names)
   return json.dump();
 }
 
-/// Reads a corpus.  Sets `repeated` to the number of questions that were left out because they occurred before.  Throws
-/// data_error with file and line.
+/// Reads a corpus.  Leaves out a question that occurred before, and sets `repeated` to the number of such questions.
+/// Throws data_error with file and line.
 inline corpus read_corpus(std::string const& path, int& repeated) {
   corpus c;
   std::unordered_set<std::string> seen;
@@ -103,8 +103,7 @@ inline corpus read_corpus(std::string const& path, int& repeated) {
   return c;
 }
 
-/// Returns the dependency tree of a question in CoNLL-U.  Of the ten columns, only those of words, heads and labels are
-/// filled.
+/// Returns the dependency tree of a question in CoNLL-U.  Only the columns of words, heads and labels are filled.
 inline std::string to_conllu(annotated_question const& q) {
   auto const words = text::words(q.question);
   std::string text = "# text = " + q.question + "\n";

@@ -3,9 +3,9 @@
 //
 //   dataset.json   [{"questionPatternModEntities": "Did M0 's ...",
 //                    "sparqlPatternModEntities": "SELECT count(*) WHERE {\n...}", ...}, ...]
-//   split          {"trainIdxs": [...], "devIdxs": [...], "testIdxs": [...]}     places in that list, from 0
+//   split          {"trainIdxs": [...], "devIdxs": [...], "testIdxs": [...]}  indices into that list, from 0
 // Either file may be gzipped.  dataset.json is read as a stream, and only the questions of the split are kept.  The
-// texts are preprocessed like the authors': every punctuation mark of a question becomes a token.  In queries,
+// texts are preprocessed as the authors did: every punctuation mark of a question becomes a token.  In queries,
 // `count(*)` becomes `count ( * )`, `ns:` is removed from the beginning of a token, and a following `m.` becomes `m_`.
 #pragma once
 
@@ -53,8 +53,8 @@ inline std::string tokenised_query(std::string_view text) {
   return text::joined(tokens);
 }
 
-/// Returns the first token that shows that a query is not preprocessed: it begins with `ns:`, or contains `count(*)`.
-/// Returns an empty string if there is none.
+/// Returns the first token that begins with `ns:` or contains `count(*)`.  Such a token shows that the query is not
+/// preprocessed.  Returns an empty string if there is no such token.
 inline std::string raw_token(std::string_view query) {
   for (auto const& token : text::words(query))
     if (token.starts_with("ns:") || token.find("count(*)") != std::string::npos) return token;
@@ -69,7 +69,7 @@ struct place {
   std::size_t number;
 };
 
-/// Extracts the wanted questions while dataset.json is parsed.
+/// Collects the questions of a split while dataset.json is parsed.
 class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
  public:
   dataset_reader(std::unordered_map<std::size_t, place> const& wanted, std::array<std::vector<text_pair>, 3>& parts)
@@ -101,7 +101,7 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  static constexpr int deepest = 100'000;  // a limit for the counter of nested levels
+  static constexpr int deepest = 100'000;  // the largest number of nested levels
   static constexpr char const *question_key = "questionPatternModEntities", *query_key = "sparqlPatternModEntities";
 
   bool fail(std::string const& what) {
@@ -140,12 +140,12 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
   int depth_ = 0;
   std::size_t objects_ = 0;
   std::string question_, query_, problem_;
-  std::string* keep_ = nullptr;  // receives the next text
+  std::string* keep_ = nullptr;  // where the next text is stored
 };
 
 }  // namespace detail
 
-/// Reads a whole JSON file into memory, gzipped or not.
+/// Reads a whole JSON file, gzipped or not, into memory.
 inline nlohmann::json read_json(std::string const& path) {
   triad::programs::gz_buffer bytes(path);
   std::istream stream(&bytes);

@@ -1,4 +1,4 @@
-// Generates distinct questions of this program's grammar; one seed gives the same questions on every machine.
+// Generates distinct questions with this program's grammar. A seed gives the same questions on every machine.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -8,11 +8,12 @@
 //   N        -> noun | adjective N | role of NP | role and role of NP | N clause
 //   clause   -> that VP | that NP V | that was passive | passive | whose role VP
 //
-// Every phrase is about one kind of thing, and words combine only with the kinds that they apply to.  Two different
-// questions must not have the same text, so some constructions are left out.  Inside clauses and phrases with "of" or
-// 's there is no "and" between phrases.  A noun has at most one clause, and none after "of".  The subject of "was S
-// passive" has no passive clause without "that was".  Entities and variables are numbered in order of appearance; the
-// answer is ?x0.  A query has its conjuncts sorted by bytes, without repetitions.
+// Every phrase is about one kind of thing, such as a person or a film, and a word combines only with the kinds that it
+// applies to.  Two different questions must not have the same text, so the grammar omits some constructions.  Inside
+// clauses and inside phrases with "of" or 's, "and" does not join phrases.  A noun has at most one clause, and no
+// clause if the noun follows "of".  The subject of "was S passive" has no passive clause without "that was".  Entities
+// and variables are numbered in order of appearance.  The answer is ?x0.  The conjuncts of a query are sorted by bytes,
+// without repetitions.
 #pragma once
 
 #include <array>
@@ -32,8 +33,8 @@ class question_grammar {
  public:
   question_grammar(question_writer& writer, counter_random& random) : w_(&writer), random_(&random) {}
 
-  /// Draws a question with up to `depth` levels of nested phrases; at 0 every noun phrase is an entity.  Returns
-  /// whether the answer is a count.
+  /// Draws a question with up to `depth` levels of nested phrases; if `depth` is 0, every noun phrase is an entity.
+  /// Returns whether the answer is a count.
   bool question(int depth) {
     static constexpr std::array<char const*, 12> rules{"did",
                                                        "was-passive",
@@ -122,7 +123,7 @@ class question_grammar {
   }
   kind pick_kind(std::initializer_list<int> weights) { return static_cast<kind>(pick(weights)); }
 
-  /// Returns a random entry of the table among those for which fits(entry) is true, or nothing if there is none.
+  /// Draws an entry of the table for which fits(entry) is true.  Returns nothing if there is no such entry.
   template <class Table, class Fits>
   auto const* one_of(Table const& table, Fits&& fits) {
     std::vector<typename Table::value_type const*> fitting;
@@ -146,7 +147,7 @@ class question_grammar {
   }
 
   /// Writes two or three parts: "A and B" or "A , B , and C".  part() writes one part and returns the number of its
-  /// head token. The heads of the later parts are attached to the first head.
+  /// head token.  The heads of all later parts are attached to the head of the first part.
   template <class Part>
   int coordinated(int parts, Part&& part) {
     int const first = part();
@@ -159,8 +160,8 @@ class question_grammar {
     return first;
   }
 
-  /// Writes a verb phrase whose subjects are these terms.  If `base`, the verb has its base form, as after "did".
-  /// `joins` allows coordination with "and".
+  /// Writes a verb phrase with the given subjects.  If `base`, the verb has its base form, as after "did".  If `joins`,
+  /// "and" may join several verb phrases.
   int verb_phrase(terms const& subjects, kind what, int depth, bool base, bool joins) {
     auto const form = joins ? pick({12, 3, 3, 1}) : pick({5, 1});
     if (form >= 2) {
@@ -181,7 +182,7 @@ class question_grammar {
     return clause_of(subjects, what, depth, false, true, joins, form);
   }
 
-  /// Writes V NP, or V by NP if `is_passive`.  If `two` is not 0, two verbs "V and V" replace V.
+  /// Writes V NP, or V by NP if `is_passive`.  If `two` is not 0, writes two verbs, "V and V", in place of V.
   int clause_of(terms const& subjects, kind what, int depth, bool base, bool is_passive, bool joins, std::size_t two) {
     auto const fits = [&](verb const& v) {
       return is_passive ? v.passive != nullptr && v.object == what : v.subject == what;
@@ -206,7 +207,7 @@ class question_grammar {
     return head;
   }
 
-  /// Writes NP V of a question "who did NP V", which asks for the object.
+  /// Writes the words NP V of a question "who did NP V".  The question asks for the object.
   int asked_object(std::string const& asked, kind what, int depth) {
     auto const& v = *one_of(verbs, [&](verb const& u) { return u.object == what; });
     auto const* const other =
@@ -238,8 +239,8 @@ class question_grammar {
     });
     return {head, all};
   }
-  /// Writes a phrase without coordination.  If `bare`, nothing follows the noun, because "a sibling of M0 's spouse"
-  /// would be ambiguous.
+  /// Writes a phrase without coordination.  If `bare`, writes nothing after the noun: a phrase such as "a sibling of M0
+  /// 's spouse" would be ambiguous.
   named simple_phrase(kind what, int depth, std::size_t form, bool bare = false) {
     if (form == 0) {
       w_->leaf("np:entity");
@@ -250,7 +251,7 @@ class question_grammar {
     return {form == 1 ? a_noun(x, what, bare ? 0 : depth) : possessive(x, what, depth), {x}};
   }
 
-  /// Writes a noun phrase that describes the thing that a term stands for.
+  /// Writes a noun phrase for a term of the query.
   int about(std::string const& term, kind what, int depth) {
     return depth > 0 && random_->chance(1, 3) ? possessive(term, what, depth) : a_noun(term, what, depth);
   }
@@ -333,8 +334,7 @@ class question_grammar {
     return head;
   }
 
-  /// Writes a relative clause.  In it the term, or a person related to the term, is the subject or the object of a
-  /// verb.
+  /// Writes a relative clause.  The subject or the object of its verb is the term, or a person related to the term.
   void clause(std::string const& term, kind what, int depth, int noun) {
     bool const acts = what != kind::character;
     auto const form = pick({acts ? 4 : 0, 4, 2, passive_clauses_ ? 3 : 0, acts ? 1 : 0});

@@ -1,16 +1,16 @@
 // The words of generated questions, the kinds that they apply to, and their meanings in a query.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Relations lead from left to right.  A verb's active relation leads from subject to object, its passive relation from
-// object to subject.  A role's relation leads from the person who has the role to the thing that the role is about
-// (`?x0 film.director.film M0`: x0 is the director of M0).
+// A relation leads from its left argument to its right argument.  A verb's active relation leads from subject to
+// object, its passive relation from object to subject.  A role's relation leads from the person who has the role to the
+// thing that the role is about (`?x0 film.director.film M0`: x0 is the director of M0).
 #pragma once
 
 #include <array>
 
 namespace triad::programs::cfq {
 
-/// The kinds of things that phrases are about.
+/// The kinds of things that a phrase can be about.
 enum class kind { person, film, company, character };
 
 struct verb {
@@ -39,7 +39,7 @@ inline constexpr std::array<verb, 12> verbs{{
 }};
 
 struct noun {
-  char const *compound, *word;  // compound is "film" in "film director"; null if there is none
+  char const *compound, *word;  // compound: "film" in "film director", or null
   kind what;
   char const* type;
 };

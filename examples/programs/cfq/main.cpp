@@ -1,4 +1,4 @@
-// The program cfq, which makes CFQ's data, and runs the tasks of cfq-sequences and cfq-dependencies under one name.
+// The program cfq. It makes data like CFQ's, and has the tasks of the programs cfq-sequences and cfq-dependencies.
 // SPDX-License-Identifier: Apache-2.0
 #include "dependencies/cfq/options.hpp"
 #include "make_data.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto page = "examples/programs/cfq/README.md";
 
-/// The options of the task that translates a question to a query, and of the verbs that make data.
+/// The options for translating questions to queries, and for the verbs that make data.
 struct query_options : cfq_sequences::options {
   making made;  // generate, split
 
@@ -54,7 +54,7 @@ int query(int argc, char** argv) {
 }  // namespace
 }  // namespace triad::programs::cfq
 
-// Both tasks are linked into this program, so it starts no other program.
+// The code of both tasks is linked into this program.
 int main(int argc, char** argv) {
   using namespace triad::programs;
   return cfq::task_of({argv + 1, argv + argc}) == "parse" ? cfq::parse(argc, argv) : cfq::query(argc, argv);

@@ -1,4 +1,4 @@
-// The verbs that make data: generate writes questions, split divides a corpus.
+// The verbs that make data: `generate` writes questions, and `split` divides a corpus.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,10 +19,10 @@ namespace triad::programs::cfq {
 
 /// Options of the two verbs.
 struct making {
-  std::string data, out;  // a file of annotated questions, for split; the output folder
+  std::string data, out;  // split: a file of annotated questions; the output folder
   int count = 20000, depth = 3;
   std::uint64_t seed = 1;
-  int train = 0, held_out = 0;  // numbers of questions; 0: two fifths and a tenth of the corpus
+  int train = 0, held_out = 0;  // numbers of questions; 0: two fifths of the corpus, and a tenth
   int compound_size = 5, candidates = 5, passes = 30;
   double atom_limit = 0.02;
 
@@ -54,7 +54,8 @@ namespace detail {
 
 inline std::string count_of(std::size_t questions) { return fmt::format("{} questions", questions); }
 
-/// Adds the files of one part: NAME.tsv, and NAME.conllu if the dependencies of all questions are known.
+/// Adds the file NAME.tsv of one part of the corpus.  Adds NAME.conllu too, if the dependencies of all questions are
+/// known.
 inline void add_part(std::vector<new_file>& files, std::string const& name, corpus const& c,
                      std::vector<int> const& numbers) {
   std::string pairs, trees;
@@ -86,7 +87,7 @@ inline int generate(making const& m) {
   return 0;
 }
 
-/// The verb split.  Returns did_not_reach if the divergence of the atoms exceeds the given limit.
+/// The verb split.  If the divergence of the atoms exceeds the given limit, returns did_not_reach.
 inline int split(making const& m) {
   int repeated = 0;
   auto const c = read_corpus(m.data, repeated);

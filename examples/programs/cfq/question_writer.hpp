@@ -1,5 +1,5 @@
-// Writes a question from left to right and records its words, their dependencies, the rules applied, and the conditions
-// of its query.
+// Writes a question from left to right, and records its words, their dependencies, the applied rules, and the
+// conditions of its query.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,13 +14,12 @@
 
 namespace triad::programs::cfq {
 
-/// A question that is written from left to right.
+/// Writes one question.
 class question_writer {
  public:
   explicit question_writer(rule_names& names) : names_(&names) {}
 
-  /// Applies a rule from construction to destruction.  Rules that are applied in this time become children of this
-  /// rule.
+  /// Applies a rule.  Rules that are applied while this object exists become children of the rule.
   class applied {
    public:
     applied(question_writer& w, std::string const& rule) : w_(&w), before_(w.node_), slot_(w.slot_) {
@@ -38,7 +37,7 @@ class question_writer {
 
   void leaf(std::string const& rule) { applied const here(*this, rule); }
 
-  /// Appends a token and returns its number.  The token depends on the root until it is attached.
+  /// Appends a token and returns its number.  The token's head is the root until the token is attached to another head.
   int put(std::string word) {
     tokens_.push_back(std::move(word));
     heads_.push_back(0);

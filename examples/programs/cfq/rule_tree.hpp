@@ -1,4 +1,4 @@
-// Questions with the rules that derive them, and the names of rules.
+// A question with the rules that derive it, and the numbering of rule names.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,8 +17,8 @@ using rule_tree = text::derivation;
 struct annotated_question {
   std::string question, query;  // tokens, separated by single spaces
   rule_tree rules;
-  std::vector<int> heads;           // head of each token of the question, from 1; 0: the root.  Empty if unknown
-  std::vector<std::string> labels;  // label of each of these dependencies
+  std::vector<int> heads;           // head of each token, from 1; 0: the root; empty: unknown
+  std::vector<std::string> labels;  // label of each token's dependency
 };
 
 struct corpus {

@@ -1,4 +1,4 @@
-// Splits of annotated questions by the divergence of their compounds, and random splits.
+// Splits annotated questions, either randomly or so that the compounds of the two parts diverge.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,7 +25,7 @@ namespace triad::programs::cfq {
 using text::alpha_of_atoms, text::alpha_of_compounds, text::atoms_of, text::compound_split, text::compounds_of,
     text::divergence_of, text::item_table, text::split_options;
 
-/// Returns for each question the numbers of the words in the question and in its query, each number only once.
+/// Returns for each question the numbers of the words that occur in the question or in its query, without repetitions.
 inline std::vector<std::vector<int>> words_of(std::vector<annotated_question> const& questions) {
   std::map<std::string, int> numbers;
   std::vector<std::vector<int>> result;
@@ -41,7 +41,8 @@ inline std::vector<std::vector<int>> words_of(std::vector<annotated_question> co
   return result;
 }
 
-/// Searches for a split with the library's search, in the order and with the random numbers of our published splits.
+/// Searches for a split with the library's compound_split. The order of the questions and the random numbers are those
+/// of our published splits.
 inline compound_split found_split(item_table const& atoms, item_table const& compounds,
                                   std::vector<std::vector<int>> const& words, split_options const& s) {
   std::vector<std::size_t> order(atoms.of.size());
@@ -64,7 +65,7 @@ inline compound_split random_split(std::size_t all, split_options const& s) {
   return r;
 }
 
-/// Divides the held-out questions randomly into two parts: the first `count` of them, and the others.
+/// Shuffles the held-out questions. Returns the first `count` of them, and the rest.
 inline std::pair<std::vector<int>, std::vector<int>> halves(std::vector<int> const& held_out, std::size_t count,
                                                             std::uint64_t seed) {
   std::vector<std::size_t> order(held_out.size());
@@ -76,11 +77,11 @@ inline std::pair<std::vector<int>, std::vector<int>> halves(std::vector<int> con
   return r;
 }
 
-/// A divided corpus, and the divergences of its parts.
+/// A divided corpus, and the divergences between its parts.
 struct divided {
   std::vector<int> train, dev, test;            // numbers of questions
   std::size_t compounds = 0;                    // number of different compounds with a weight above 0
-  double atoms_apart = 0, compounds_apart = 0;  // divergences of this split; the next line has those of a random split
+  double atoms_apart = 0, compounds_apart = 0;  // divergences of this split; next line: of a random split
   double atoms_by_chance = 0, compounds_by_chance = 0;
 };
 
@@ -103,7 +104,8 @@ inline divided make_split(corpus const& c, split_options const& s, int largest_c
   return d;
 }
 
-/// Returns the options for a split like CFQ's own: two fifths of the questions for training, and a tenth held out.
+/// Returns the options for a split like CFQ's own: two fifths of the questions are for training, and a tenth is held
+/// out.
 inline split_options settings_for(std::size_t questions, std::uint64_t seed) {
   auto const n = static_cast<int>(questions);
   return {n * 2 / 5, n / 10, seed};

@@ -1,4 +1,4 @@
-// Finds the program's task in a command line: each task has its own options.
+// Finds the task that a command line names.  Each task has its own options.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace triad::programs::cfq {
 
-/// Returns the value of `task` in a config file.  It is empty if there is none, or if the file is not TOML; the program
-/// of the task reports such a file later.
+/// Returns the value of `task` in a config file.  Returns an empty string if the file has no `task`, or if the file is
+/// not TOML.  The program reports a file that is not TOML later.
 inline std::string task_in(std::string const& config) {
   try {
     return config_value(config, "task");
@@ -20,8 +20,8 @@ inline std::string task_in(std::string const& config) {
   }
 }
 
-/// Returns the task that the command line names: by --task, by --config or the config.toml of the given run, or by the
-/// preset, in this order.  Returns "semantic" if none of them names a task.
+/// Returns the task that the command line names.  Looks at --task first, then at the file of --config or the
+/// config.toml of the given run, and last at the preset.  Returns "semantic" if none of them names a task.
 inline std::string task_of(std::vector<std::string> const& arguments) {
   auto const value_of = [&](std::string const& option) -> std::string {
     for (std::size_t i = 0; i < arguments.size(); ++i) {

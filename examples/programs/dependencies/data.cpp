@@ -1,4 +1,4 @@
-// Reads sentences from files, numbers their words, and adds the parser's results.
+// Reads sentences from files, replaces their words by numbers, and adds predicted trees to sentences.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 bool is_conllu(std::string const& path) { return path.ends_with(".conllu") || path.ends_with(".conllu.gz"); }
 
-/// Throws data_error if a text cannot be a column of CoNLL-U: it is empty, or has a tab or a line end.
+/// Throws data_error if a text cannot be a column of CoNLL-U: it is empty, or contains a tab or a line end.
 std::string const& checked(std::string const& text, std::string const& what) {
   if (text.empty()) refuse("{} is empty; expected a text", what);
   if (text.find_first_of("\t\n\r") != std::string::npos)
@@ -142,8 +142,8 @@ vocabulary vocabulary::from(nlohmann::json const& json, std::string const& file)
 
 namespace {
 
-/// Returns whether the dictionary has a word.  Returns false for a word that is spelt like a special token: <s>, <pad>,
-/// </s> or <unk>.
+/// Returns whether the dictionary has the word.  Returns false for a word that is spelt like a special token: <s>,
+/// <pad>, </s> or <unk>.
 bool known(std::string const& word, vocabulary const& v) { return v.words().number(word) >= dictionary::specials; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The program dependencies, formerly called parse: predicts the dependencies of sentences.  It is trained on your own
+// The program dependencies, formerly called parse: predicts the dependencies of sentences.  You train it on your own
 // data.
 // SPDX-License-Identifier: Apache-2.0
 #include "program.hpp"

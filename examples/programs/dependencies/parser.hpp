@@ -27,24 +27,24 @@ using sentences = std::vector<conllu_sentence>;
 
 /// The defaults are our own settings.
 struct options : stack_options {
-  std::string task;      // "parse" in runs on CFQ, which read only CoNLL-U
+  std::string task;      // "parse" in runs on CFQ: only CoNLL-U is read
   bool one_task = true;  // false: the program has several tasks, and --task names one
   int least_count = 1;   // least number of times that a word of the dictionary occurs in the training set
 
   // Choices of the model: edge-transformer, transformer, universal-transformer.
   triangle_form attention = triangle_form::full;
-  int max_offset = 16;  // longest distance, in words, that relative positions distinguish
+  int max_offset = 16;  // longest distance in words with its own relative position
 
   int updates = 2000, evaluate_every = 200;
   int tokens = 500;    // largest total number of words in a batch
-  int dev_size = 500;  // largest number of sentences that validate a checkpoint
+  int dev_size = 500;  // largest number of sentences that a checkpoint is validated on
   double decay = 0;
 
   std::string sentence;           // predict, explain: words separated by spaces
   programs::questions questions;  // predict
-  bool unknown = false;           // predict, explain: words that the model does not know become <unk>
+  bool unknown = false;           // predict, explain: replaces unknown words by <unk>
   bool probabilities = false;     // predict
-  bool confusion = false;         // evaluate: prints which relations are confused
+  bool confusion = false;         // evaluate: prints a confusion matrix of the relations
 
   options() {
     model = "edge-transformer";
@@ -74,7 +74,7 @@ inline void apply_preset(options& o) {
   }
 }
 
-/// The vocabulary: the words of the training set, most frequent first, and its relations, sorted by bytes.
+/// The words of the training set, the most frequent first, and the relations of the training set, sorted by bytes.
 class vocabulary {
  public:
   vocabulary() = default;
@@ -85,7 +85,7 @@ class vocabulary {
 
   dictionary const& words() const { return words_; }
   std::vector<std::string> const& relations() const { return relations_.names(); }
-  /// Returns the number of a relation; -1 if there is no such relation.
+  /// Returns the number of a relation; -1 if the training set does not have the relation.
   index_t relation(std::string const& name) const { return relations_.find(name); }
 
  private:
@@ -97,15 +97,15 @@ nlohmann::json to_json(vocabulary const& v);
 
 /// The model's answer for one sentence, as numbers.
 struct found_tree {
-  std::vector<int> parent;      // parents in the best tree with one root; a root has its own position
-  std::vector<int> relation;    // the best relation to that parent
+  std::vector<int> parent;      // parents in the best tree with one root; the root is its own parent
+  std::vector<int> relation;    // the likeliest relation to that parent
   std::vector<double> sure;     // the probability of that relation, given the parent
-  std::vector<double> parents;  // (n, n) log-probability that the parent of token i is j, without regard to a tree
+  std::vector<double> parents;  // (n, n) log-probability that the parent of token i is j, before the tree is chosen
 };
 inline auto tied_parts(found_tree& t) { return std::tie(t.parent, t.relation, t.sure, t.parents); }
 
-/// Sizes of a model and of its batches.  There is memory for batches of `words` words in sentences of up to `usual`
-/// words, and for one sentence of up to `longest` words.
+/// Sizes of a model and of its batches.  The memory is enough for a batch of `words` words if no sentence has more than
+/// `usual` words, and for a batch of one sentence of up to `longest` words.
 struct parser_room {
   index_t tokens, relations;
   int words, usual, longest;
@@ -131,11 +131,11 @@ class parser : public learner {
   /// Returns the trees of the sentences of the batch.
   virtual std::vector<found_tree> const& infer() = 0;
 
-  /// Returns the attention of an edge to all words.  Requires a call of infer() before.  The table has no rows if the
-  /// model has no triangular attention, or if the parser was made for inference only.
+  /// Returns the attention of an edge to all words.  infer() must have been called before.  The table has no rows if
+  /// the model has no triangular attention, or if the parser was made for inference only.
   virtual attention_table<float> attention(attention_place const& at) = 0;
 
-  /// Makes the model that the options describe, and moves the backend into the model.  Each backend's own source file
+  /// Makes the model that the options describe, and moves the backend into the model.  The source file of each backend
   /// calls this function.
   template <class Ex>
   static std::unique_ptr<parser> make(Ex ex, options const& o, room const& z);

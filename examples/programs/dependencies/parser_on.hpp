@@ -1,4 +1,4 @@
-// The dependency parsers: each combines a triad model with a backend, and sets the initial values.
+// The dependency parsers.  Each parser combines a triad model with a backend, and sets the model's initial values.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,8 @@
 
 namespace triad::programs::dependencies {
 
-/// Returns how a parameter is initialised.  Word vectors are normal; for any other parameter this depends on the name.
+/// Returns how a parameter is initialised.  Word vectors are drawn from a normal distribution.  For any other
+/// parameter, its name decides.
 inline initializer first_values_of(std::string const& path) {
   return path == "encoder.tokens" ? initializer::normal(1) : initializer::by_name();
 }
@@ -86,7 +87,7 @@ class parser_on final : public learner_on<parser_on<Model, Ex>, parser, Model, E
   static void plan_pairs(arena& a, parser_room const& z) {
     for (int i = 0; i < 3; ++i) (void)a.make<vec<index_t>>(z.capacity().nodes);
   }
-  /// Returns the scratch memory that is needed to compute a relation for each word of the largest batch.
+  /// Returns how much scratch memory the relations of all words of the largest batch need.
   std::size_t relating_scratch(parser_room const& z) {
     auto const& m = trainer_.model();
     auto const dims = z.capacity();

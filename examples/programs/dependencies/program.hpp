@@ -1,4 +1,4 @@
-// Dependency parsing: the data of a run, the scores of its parses, and the verbs of all programs with this task.
+// What all programs for dependency parsing share: the data of a run, the scores of predicted trees, and the verbs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,21 +27,21 @@ struct data_set {
   std::vector<test_part> tests;  // dev and test, if they exist
 };
 
-/// Reads the files train, dev and test (or test_NAME), .conllu or .jsonl, of a folder, gzipped or not.
+/// Reads the files train, dev, test and test_NAME of a folder.  The files end in .conllu or .jsonl, and may be gzipped.
 data_set read_data(options const& o, bool needs_train);
 
 /// Returns the "tokens" of a line of JSON.  Throws data_error if a token cannot be written in CoNLL-U.
 std::vector<std::string> tokens_of(nlohmann::json const& line);
 
-/// Returns a sentence as numbers; a root is its own parent.  An unknown word becomes <unk>.  An unknown relation gets a
-/// number that the model never predicts.
+/// Returns a sentence with numbers in place of words and relations.  A root is its own parent.  An unknown word becomes
+/// <unk>.  An unknown relation becomes a number that the model never predicts.
 std::vector<attached_token> numbered(conllu_sentence const& s, vocabulary const& v);
 
 /// Throws data_error if a word is not in the vocabulary.
 void expect_known(conllu_sentence const& s, vocabulary const& v);
 
-/// Returns a text such as "; 3 unknown words, such as 'bee'; 1 unknown relation, such as 'dep'"; empty if there are
-/// none.
+/// Returns a text such as "; 3 unknown words, such as 'bee'; 1 unknown relation, such as 'dep'".  Returns an empty text
+/// if all words and relations are known.
 std::string unknown_in(sentences const& all, vocabulary const& v);
 
 /// Returns the sentence with the heads and relations of a tree.
@@ -51,7 +51,7 @@ conllu_sentence with_tree(conllu_sentence s, found_tree const& tree, vocabulary 
 int longest_of(sentences const& all);
 int longest_of(data_set const& data);
 long long words_of(sentences const& all);
-/// Returns the sentences of these parts that have more than `words` words.
+/// Returns the sentences of `parts` that have more than `words` words.
 std::vector<sized_example> larger_than(std::vector<test_part> const& parts, int words);
 
 /// Calls f(sentence, tree) for all sentences.
@@ -59,7 +59,7 @@ template <class F>
 void parse_all(parser& net, sentences const& all, vocabulary const& v, F const& f) {
   parse_in_batches(net, all, [&](conllu_sentence const& s) { return numbered(s, v); }, f);
 }
-/// A function that is called with each right sentence and its predicted parse.  It may be empty.
+/// A function that is called with the right tree and the predicted tree of each sentence.  It may be empty.
 using parsed_sentence = std::function<void(conllu_sentence const& right, conllu_sentence const& parsed)>;
 text::attachment_scores score(parser& net, sentences const& all, vocabulary const& v, parsed_sentence const& f = {});
 
@@ -83,7 +83,7 @@ class parser_training final : public sentence_training<parser, attached_token> {
   std::int64_t batch_size() override;
   std::span<std::size_t const> batch(std::int64_t update) override { return batches_->batch(update); }
   std::string data_setting() override;
-  /// Returns the number of tokens that have a head.
+  /// Returns the number of tokens with a head.
   double answers(std::span<attached_token const> sentence) const override {
     return static_cast<double>(
         std::count_if(sentence.begin(), sentence.end(), [](attached_token const& t) { return t.parent >= 0; }));

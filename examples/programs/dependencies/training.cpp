@@ -155,7 +155,7 @@ parser_training::parser_training(options const& o, data_set const& data)
 
 learner& parser_training::net() {
   if (net_) return *net_;
-  auto all = words_of(data_.train);  // the number of words of the largest part: no batch is larger
+  auto all = words_of(data_.train);  // the number of words of the largest file: no batch has more words
   for (auto const& part : data_.tests) all = std::max(all, words_of(part.all));
   int const words = static_cast<int>(std::min<long long>(all, options_.tokens));
   net_ = make<parser>(options_,

@@ -26,8 +26,8 @@
 namespace triad::programs::dependencies {
 namespace {
 
-/// Reads the trained parser, with memory for sentences of up to `longest` words.  If `explaining`, each batch is one
-/// sentence, and all intermediate values are kept.
+/// Reads the trained parser, with memory for sentences of up to `longest` words.  If `explaining`, a batch has one
+/// sentence, and the parser keeps all intermediate values.
 trained<parser> trained_parser(options const& o, checkpoint const& file, int longest, room_advice const& advice = {},
                                bool explaining = false) {
   return {o, file,
@@ -76,8 +76,8 @@ conllu_sentence const& checked(conllu_sentence const& s, vocabulary const& v, op
   return s;
 }
 
-/// For each word: the probability of the chosen head, without the constraint of a tree, and of the label given that
-/// head.
+/// Two probabilities for each word: that of the chosen head before the tree is chosen, and that of the label, given
+/// this head.
 struct tree_probabilities {
   std::vector<double> heads, labels;
 
@@ -101,7 +101,7 @@ struct head_lists {
   }
 };
 
-/// Returns the question with heads and labels added; its other members are copied.
+/// Returns the JSON line `question` with heads and labels added.
 std::string to_json_line(std::string const& question, conllu_sentence const& s, found_tree const& tree,
                          bool probabilities) {
   head_lists const found(s);
@@ -132,8 +132,8 @@ std::string to_conllu_text(conllu_sentence s, found_tree const& tree, bool proba
   return to_conllu(s);
 }
 
-/// The sentences of an input in CoNLL-U, and the name of the input for messages.  `is` tells whether the input is
-/// CoNLL-U.  The name of a file decides this, or else the first line of the input.
+/// The sentences of an input in CoNLL-U, and the name of the input for messages.  `is` is true if the input is CoNLL-U.
+/// The ending of the file's name decides whether it is; if the name has no known ending, the first line decides.
 struct asked_conllu {
   bool is = false;
   sentences all{};
@@ -155,7 +155,7 @@ int predict(options& o) {
   constexpr int most = 1024;  // largest number of words of a sentence
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   auto const read = read_asked(o);
-  int room = read.is ? longest_of(read.all) : 128;  // for a longer sentence, a new model is made
+  int room = read.is ? longest_of(read.all) : 128;  // a longer sentence needs a new model
   auto const run = open_run(o.run);
   auto model = trained_parser(o, run, room);
   auto const answer = [&](sentences const& all, auto const& text_of) {
@@ -221,8 +221,8 @@ std::string picture(conllu_sentence const& s, found_tree const& tree, vocabulary
   return to_svg(words);
 }
 
-/// Returns the page for a sentence with the probabilities of its heads.  For a model with triangular attention, the
-/// page also has the attention of its edges.
+/// Returns the page for a sentence with the probabilities of its heads.  If the model has triangular attention, the
+/// page also shows the attention of each edge.
 nlohmann::ordered_json page_of(parser& net, options const& shape, conllu_sentence const& s, found_tree const& tree,
                                vocabulary const& v) {
   using json = nlohmann::ordered_json;

@@ -1,5 +1,5 @@
-// The answers of a trained model to single questions and to all questions of a part, and the proof paths of its
-// answers.
+// Computes the answers of a trained model to single questions and to all questions of a data set, and their proof
+// paths.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -36,8 +36,8 @@ int most_nodes(std::vector<test_part> const& parts) {
 
 namespace {
 
-/// Puts the graphs into batches as large as memory allows.  For graphs first .. last - 1 of a batch, calls take(first,
-/// last, answer()).
+/// Puts the graphs into batches as large as memory allows.  For each batch of graphs `first` to `last` - 1, calls
+/// take(first, last, answer()).
 template <class Answer, class Take>
 void answer_in_batches(network& net, graph_list const& graphs, Answer const& answer, Take const& take) {
   in_batches(
@@ -66,7 +66,7 @@ network& answerer::asked(labelled_graph const& graph) {
   if (graph.nodes > most_) {
     int const most = std::max(graph.nodes, std::min(2 * most_, largest_graph));
     most_ = 0;
-    model_.reset();  // frees memory first, because two models may not fit
+    model_.reset();  // frees the old model's memory first: two models may not fit
     model_.emplace(trained_model(options_, file_, most));
     most_ = most;
   }
@@ -135,7 +135,8 @@ trained<network> trained_model(options const& o, checkpoint const& file, std::ve
 
 namespace {
 
-/// The function is called as answered(part, graph, number of the likeliest target), part after part.
+/// The function that receives each answer.  It is called part after part, with the number of the part, the graph, and
+/// the number of the likeliest target.
 using answer_consumer = std::function<void(std::size_t part, labelled_graph const&, int)>;
 
 void say_unrolled(options const& o, checkpoint const& file) {
@@ -144,7 +145,7 @@ void say_unrolled(options const& o, checkpoint const& file) {
         file.setting("layers", 1, most_layers));
 }
 
-/// Computes the answers that all runs give together.  Only the model of one run at a time is in memory.
+/// Averages the answers of all runs.  Only one run's model is in memory at a time.
 void answer_together(options const& o, checkpoint const& first, std::vector<test_part> const& parts,
                      answer_consumer const& answered) {
   std::vector<log_probability_sums> sums;
@@ -201,8 +202,8 @@ void evaluate(options const& o, checkpoint const& file, std::vector<test_part> c
 
 namespace {
 
-/// Throws data_error if a graph is too large for a page.  A page has a number for every triple of nodes, in each layer
-/// and head.
+/// Throws data_error if a graph is too large for a page.  A page has one number for every triple of nodes, layer and
+/// head.
 void expect_page_of(int nodes) {
   constexpr int most = most_nodes_of_page;
   if (nodes > most)
@@ -210,7 +211,7 @@ void expect_page_of(int nodes) {
            nodes, most);
 }
 
-/// Returns the likeliest answers for the only graph of the batch, with their probabilities, the likeliest first.
+/// Returns the likeliest answers for the batch's only graph and their probabilities, the likeliest answer first.
 std::vector<std::pair<std::string, double>> likeliest_answers(network& net, vocabulary const& words) {
   constexpr std::size_t most = 6;
   std::vector<std::pair<std::string, double>> all;

@@ -1,4 +1,4 @@
-// Finds the questions that go against the edges of their graph, and makes a note about them.
+// Finds questions whose direction is against the edges of their graph, and makes a note about them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -33,11 +33,12 @@ inline bool is_against_edges(labelled_graph const& g) {
   return path_length(g, g.query) < 0 && path_length(g, {g.query.to, g.query.from}) >= 0;
 }
 
-/// Counts the questions of one predict, and those against the edges.  A model answers such a question like any other,
-/// often with the answer to the reverse question.
+/// Counts all questions of one call of `predict`, and the questions against the edges.  A model answers a question
+/// against the edges too, often with the answer to the reverse question.
 class direction_of_questions {
  public:
-  /// place(): the place of the question as a text; called for the first question against the edges only.
+  /// place() returns where the question is in the input, as a text.  It is called only for the first question against
+  /// the edges.
   template <class Place>
   void add(labelled_graph const& g, Place const& place) {
     ++all_;
@@ -45,8 +46,8 @@ class direction_of_questions {
     if (++against_ == 1) first_ = place();
   }
 
-  /// Returns a note for people; empty if no question is against the edges.  A checkpoint does not have the directions
-  /// of its training questions, so the note does not claim that they were along the edges.
+  /// Returns a note for the user.  It is empty if no question is against the edges.  A checkpoint does not store the
+  /// directions of its training questions, so the note does not say which directions they had.
   [[nodiscard]] std::string note() const {
     if (against_ == 0) return {};
     return fmt::format(

@@ -2,27 +2,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   detour  an edge labelled r is replaced by a graph whose answer is r, between the same two nodes
-//   branch  a second graph also has an edge labelled r; the two edges become one, and its other edges are added
+//   branch  a second graph also has an edge labelled r; the two edges become one, and the second graph's other edges
+//           are added
 //
 // With 0 -a- 1 -b- 2, and at its edge b:
 //   detour  by a graph of the edges c, d with the answer b:   0 -a- 1 -c- 3 -d- 2
 //   branch  by a graph of the edges e, b, f:                  0 -a- 1 -b- 2,  3 -e- 1,  2 -f- 4
 //
-// A joined graph is used as an example only if the training graphs show that its answer is right.  It is kept if
+// A joined graph is used as an example only if the training graphs show that its answer is right.  It is kept if all of
+// these conditions hold:
 //
-// 1. the rules of composition derive its answer from its edges, and give no pair of nodes two names; the rules are read
-// from graphs of two edges (rules.hpp);
+// 1. The rules of composition, which are learned from graphs of two edges (rules.hpp), derive its answer from its
+// edges, and give no pair of nodes two names.
 //
-// 2. whenever two edges follow each other, some training graph has edges with the same two labels in this order;
+// 2. For any two consecutive edges, some training graph has consecutive edges with the same two labels in the same
+// order.
 //
-// 3. each node has one kind.  Two labels are of one kind if both describe the same node of a training graph: the labels
-// of two edges into a node, or those of the last edge and of the answer.  All edges into a node have labels of the
-// node's kind.  An edge out of a node has a label that some training graph has on an edge out of a node of this kind.
-// In families the kinds turn out to be men and women;
+// 3. Each node has one kind.  Two labels are of one kind if both describe the same node of a training graph: they are
+// the labels of two edges into the node, or the label of the last edge and the answer.  All edges into a node have
+// labels of the node's kind.  For each edge out of a node, some training graph has an edge with this label out of a
+// node of this kind.  In data about families, the kinds are men and women.
 //
-// 4. a detour has no more edges than the largest training graph.
+// 4. A graph with a detour has no more edges than the largest training graph.
 //
-// Facts that graphs of two edges do not show are not checked, for example that no person has two mothers.
+// Facts that graphs of two edges cannot show, such as that no person has two mothers, are not checked.
 #pragma once
 
 #include <algorithm>
@@ -44,8 +47,8 @@ enum class gluing { detours, branches, both };
 
 namespace detail {
 
-/// Adds all edges of `other` except `without`.  The two nodes of `from_here` become those of `to_there`; all other
-/// nodes get new numbers.
+/// Adds all edges of `other` except edge number `without`.  The two nodes of `from_here` become those of `to_there`.
+/// All other nodes get new numbers.
 inline void add_edges(labelled_graph& to, labelled_graph const& other, std::size_t without, node_pair from_here,
                       node_pair to_there) {
   std::vector<int> number(static_cast<std::size_t>(other.nodes), -1);
@@ -65,8 +68,8 @@ inline void add_edges(labelled_graph& to, labelled_graph const& other, std::size
 
 }  // namespace detail
 
-/// Returns `base` with its edge `at` replaced by all of `other`.  The two nodes of the question of `other` become the
-/// nodes of that edge.
+/// Returns `base` with its edge `at` replaced by all edges of `other`.  The two nodes of the question of `other` become
+/// the nodes of edge `at`.
 inline labelled_graph with_detour(labelled_graph const& base, std::size_t at, labelled_graph const& other) {
   auto glued = base;
   glued.further.clear();
@@ -87,7 +90,7 @@ inline labelled_graph with_branch(labelled_graph const& base, std::size_t at, la
   return glued;
 }
 
-/// Joins graphs of a list.  The list must outlive this object.
+/// Joins pairs of graphs of a list.  The list must outlive this object.
 class glued_graphs {
  public:
   /// `rules` must be learned from the same graphs.
@@ -96,7 +99,7 @@ class glued_graphs {
       : all_(all), how_(how), labels_(words.edge_labels.end()) {
     for (int t = 0; t < words.targets.end(); ++t) {
       int const label = words.edge_label(words.target_name(t));
-      name_of_target_.push_back(label > 0 ? label : labels_ + t);  // the second, if the target is no label
+      name_of_target_.push_back(label > 0 ? label : labels_ + t);  // a new name, if the target is no label
     }
     names_ = static_cast<std::size_t>(labels_ + words.targets.end());
     composed_.assign(names_ * names_, no_name);
@@ -118,7 +121,7 @@ class glued_graphs {
   /// The largest possible number of nodes of a joined graph.
   int most_nodes() const { return how_ == gluing::detours ? most_nodes_ : std::max(most_nodes_, 2 * most_nodes_ - 2); }
 
-  /// Returns whether some answer is also the label of an edge.  If not, no detour is possible.
+  /// Returns whether a detour is possible, which is so if some answer is also the label of an edge.
   bool has_detours() const {
     for (int label = 1; label < labels_; ++label)
       if (!with_answer_[static_cast<std::size_t>(label)].empty() &&
@@ -139,11 +142,11 @@ class glued_graphs {
     return std::nullopt;
   }
 
-  /// Returns whether the training graphs show that the answer of `g` is right: conditions 1 to 3 above.
+  /// Returns whether `g` fulfils conditions 1 to 3 above.
   bool is_kept(labelled_graph const& g) const { return is_answered(g) && follow(g) && have_kinds(g); }
 
-  /// Returns the kind of node to which an edge or target with this name leads.  Names are numbered: first all labels,
-  /// then those targets that are no labels.
+  /// Returns the kind of node to which an edge or target with this name leads.  Names have numbers: first all labels,
+  /// then all targets that are no labels.
   int kind_of_name(int name) const { return kind_[static_cast<std::size_t>(name)]; }
   int name_of_target(int target) const { return name_of_target_[static_cast<std::size_t>(target)]; }
 
@@ -268,9 +271,9 @@ class glued_graphs {
   int labels_;         // number of the first name that is a target but no label
   std::size_t names_;  // number of names of edges and targets
   std::vector<int> name_of_target_, composed_, kind_;
-  // What the given graphs have.  follows_: an edge with the second label after one with the first, by two labels.
-  // leaves_: an edge with the label after an edge to a node of the kind, by kind and label.  left_: an edge with the
-  // label after any edge, by label.
+  // These tables have true for what occurs in a given graph. follows_, by two labels: an edge with the second label
+  // follows an edge with the first. leaves_, by kind and label: an edge with the label follows an edge to a node of the
+  // kind. left_, by label: an edge with the label follows any edge.
   std::vector<bool> follows_, leaves_, left_;
   std::vector<std::vector<std::vector<std::size_t>>> with_answer_;            // graphs, by name and number of edges
   std::vector<std::vector<std::pair<std::size_t, std::size_t>>> with_label_;  // graphs and edges, by label

@@ -18,7 +18,7 @@ inline constexpr int largest_graph = 4096;
 struct edge {
   int from;
   int to;
-  int label;  // 1 .. number of edge labels; 0 would mean "no edge"
+  int label;  // 1 .. number of edge labels; 0 is reserved for "no edge"
 
   friend bool operator==(edge const&, edge const&) = default;
 };
@@ -39,10 +39,10 @@ struct further_target {
   friend bool operator==(further_target const&, further_target const&) = default;
 };
 
-/// Nodes 0 .. nodes-1, the edges between them, and the relation of `query.to` to `query.from`.
+/// A graph with nodes 0 .. nodes - 1.  `target` is the relation of `query.to` to `query.from`.
 struct labelled_graph {
   int nodes = 0;
-  std::vector<edge> edges;  // in the order of the data; if a pair has two edges, the later edge counts
+  std::vector<edge> edges;  // in the order of the data; if two edges connect a pair, the later edge counts
   node_pair query{0, 0};
   int target = 0;  // 0 .. number of targets - 1; -1: unknown
   int k = 0;       // number of edges on the path from query.from to query.to, if the data set counts them
@@ -64,8 +64,8 @@ struct vocabulary {
     return words;
   }
 
-  /// The number of rows of the embedding: one for "no edge", one for each label, and one that is never used.  CLUTRR's
-  /// published program has the same unused row.
+  /// The number of rows of the embedding: one for "no edge", one for each label, and one that is never used.  The
+  /// published program for CLUTRR has the unused row too.
   [[nodiscard]] int embedding_rows() const { return static_cast<int>(edge_labels.names().size()) + 2; }
   /// Returns the number of an edge label, from 1; 0 if it is unknown.
   [[nodiscard]] int edge_label(std::string_view word) const { return edge_labels.find(word, 0); }

@@ -1,4 +1,4 @@
-// The program graphs: answers questions about pairs of nodes of labelled graphs.  It is trained on your own data.
+// The program graphs: answers questions about pairs of nodes of labelled graphs.  You train it on your own data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,7 +24,7 @@ namespace triad::programs::graphs {
 
 struct own_options : options {
   programs::questions questions;
-  std::string by;              // evaluate: the member of the lines by which questions are grouped; or "path"
+  std::string by;              // evaluate: the member of the lines that groups the questions; or "path"
   std::string file;            // inspect, explain
   int row = 1;                 // explain: the number of a graph in the file, from 1
   bool probabilities = false;  // predict

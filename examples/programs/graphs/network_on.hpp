@@ -1,4 +1,4 @@
-// The models of labelled graphs: each combines a triad model with a backend.
+// The models of labelled graphs.  Each combines a triad model with a backend.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -32,8 +32,8 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
     loader_.further_weight(o.dense_loss);
   }
 
-  /// Returns how a parameter is initialised, as in the released program.  The readout has PyTorch's defaults; all other
-  /// parameters are Xavier uniform.
+  /// Returns how a parameter is initialised, as in the released program.  The readout is initialised with PyTorch's
+  /// defaults, all other parameters with Xavier uniform.
   static initializer first_values(std::string const& path) {
     return path.starts_with("readout") && path.ends_with("weight") ? initializer::linear_uniform()
                                                                    : initializer::by_name();
@@ -73,7 +73,7 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
   }
 
  private:
-  /// Returns the columns of `scores` that are answers; a last column for "no name" is left out.
+  /// Returns `scores` without its last column, if the last column is that of "no name".
   matrix<float const> of_names(typename Model::output scores) const {
     return make_matrix<float const>(scores.data_handle(), scores.extent(0), names_, scores.extent(1));
   }

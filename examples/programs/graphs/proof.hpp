@@ -1,12 +1,12 @@
-// Finds the proof path of an answer: the middle people that the attention weighted most.  Shows it as text and as a
-// picture.
+// Finds the proof path of an answer, and shows it as text and as a picture.  A proof path consists of the middle people
+// with the largest attention weights.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Layer t computes edge (i, j) from the pairs (i, l), (l, j) of the layer before, with weights alpha(l) that sum to 1
-// over l.  So the proof is found from the last layer to the first.  In the last layer, the l with the largest weight
-// splits the edge of the question into two halves.  Each half is split in the layer before, and so on until a half is a
-// fact of the story.  If the l with the largest weight is i or j, the layer copied the edge.  Then the proof continues
-// with the same edge in the layer before.
+// over l.  The proof is found from the last layer to the first.  In the last layer, the l with the largest weight
+// splits the edge of the question into two halves.  In the layer before, each half is split in the same way, until a
+// half is a fact of the story.  If the l with the largest weight is i or j, the layer copied the edge.  Then the search
+// continues with the same edge in the layer before.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct named_fact {
 };
 
 /// The input of a proof.  `layers[t]` maps an edge (i, j) to its weights over all people, averaged or summed over heads
-/// by the caller.  layers[0] is the first layer.  Edges that are not in the map are not split.
+/// by the caller.  layers[0] is the first layer.  An edge that is not in the map is not split.
 struct proof_input {
   std::vector<std::string> people;  // their names
   std::vector<named_fact> facts;
@@ -39,7 +39,7 @@ struct proof_input {
   std::vector<std::map<std::pair<int, int>, std::vector<double>>> layers;
 };
 
-/// One split of the proof: in edge (from, to), the largest weight is that of (from, middle) and (middle, to).
+/// One split of the proof.  The largest weight of edge (from, to) is that of the pair (from, middle), (middle, to).
 struct proof_step {
   int layer;  // from 1
   int from;
@@ -51,8 +51,8 @@ struct proof_step {
   double second_weight;
 };
 
-/// Returns the splits from the answer down to the facts.  After a split come the splits of its first half, then those
-/// of its second half.
+/// Returns the splits from the answer down to the facts.  Each split is followed by the splits of its first half, then
+/// by the splits of its second half.
 inline std::vector<proof_step> find_proof(proof_input const& input, int deepest = 32) {
   std::vector<proof_step> steps;
   auto const told = [&](int i, int j) {
@@ -99,7 +99,7 @@ inline std::string const& name_of_person(proof_input const& input, int person) {
 inline std::string const* told_label(proof_input const& input, int from, int to) {
   std::string const* label = nullptr;
   for (auto const& f : input.facts)
-    if (f.from == from && f.to == to) label = &f.label;  // the last fact counts
+    if (f.from == from && f.to == to) label = &f.label;  // if there are several facts, the last counts
   return label;
 }
 
@@ -132,7 +132,7 @@ inline std::string proof_text(proof_input const& input, std::vector<proof_step> 
 }
 
 /// Draws the proof.  The people stand in a row.  The facts are drawn below the row, and each half of a split is an arc
-/// above the row.  An arc is darker if the weight of the split is larger.
+/// above the row.  The larger the weight of the split, the darker the arc.
 inline std::string proof_svg(proof_input const& input, std::vector<proof_step> const& steps) {
   using programs::detail::number;
   using programs::detail::text_at;

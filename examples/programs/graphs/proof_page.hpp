@@ -1,5 +1,5 @@
-// The proof path of one answer as an HTML page: the weights of every edge by layer and head, and the steps of the
-// proof.
+// Shows the proof path of one answer as an HTML page. The page has the steps of the proof, and the attention weights of
+// every edge by layer and head.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,9 +13,9 @@
 
 namespace triad::programs::graphs {
 
-/// The content of the page other than the proof.
+/// The page's content apart from the proof.
 struct proof_details {
-  // For each layer, head and edge (i, j), row by row: the weight of each middle node in thousandths.
+  // For each layer, head and edge (i, j), row by row: the attention weight of each middle node in thousandths.
   std::vector<std::vector<std::vector<int>>> weights;
   std::vector<std::pair<std::string, double>> answers;  // the likeliest first, with their probabilities
   std::string right;                                    // the right answer, or empty if it is unknown

@@ -57,8 +57,8 @@ std::vector<std::pair<node_pair, std::string>> words_of_pairs(label_sets const& 
   return pairs;
 }
 
-/// Converts a graph that was made edge by edge to the form of a graph that was read, in which all labels of a pair are
-/// one word.
+/// Converts a graph that was made edge by edge to the form of a graph that was read from a file: all labels of a pair
+/// of nodes become one word.
 written_graph gathered(written_graph g) {
   label_sets labels;
   for (auto const& [p, label] : g.pairs) add(labels, pair_of(p.from, p.to, g.nodes, "an edge"), checked(label));
@@ -68,7 +68,8 @@ written_graph gathered(written_graph g) {
   return g;
 }
 
-/// Divides graphs into one part for each value of a member.  Numbers come first, in ascending order, then texts.
+/// Divides graphs into one part for each value of a member of their lines.  Values that are numbers come first, in
+/// ascending order, then texts.
 class parts_by_value {
  public:
   explicit parts_by_value(std::string name) : name_(std::move(name)) {}

@@ -4,8 +4,8 @@
 //   {"nodes": 3, "edges": [[0, "left", 1], [1, "above", 2]], "query": [0, 2], "target": "left-above"}
 //
 // `nodes` may be a list of the nodes' labels.  A pair of nodes may have several edges, and a node may have edges to
-// itself. The model sees all labels of a pair together as one word.  The word of a pair (i, i) also has the label of
-// node i.
+// itself.  The model sees all labels of a pair together as one word.  The word of a pair (i, i) also includes the label
+// of node i.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -36,8 +36,8 @@ struct written_graph {
 /// Reads the graph of one line.  If `answered`, the line must have a target.  Throws data_error.
 written_graph read_graph(nlohmann::json const& line, bool answered);
 
-/// Reads all lines of a file.  If `answered`, each line must have a target.  Writes the file and the line of each graph
-/// to `places`.  Throws data_error with file and line.
+/// Reads all lines of a file.  If `answered`, each line must have a target.  Appends the file and line number of each
+/// graph to `places`.  Throws data_error with file and line.
 std::vector<written_graph> read_graphs(std::string const& path, bool answered,
                                        std::vector<std::string>* places = nullptr);
 
@@ -52,11 +52,10 @@ data_set data_of(std::vector<written_graph> train, std::vector<written_graph> de
 /// Reads train, dev and the tests of a folder.
 data_set read_training(std::string const& folder);
 /// Reads the tests of a folder, its dev file if there are no tests, or a single file, with the vocabulary of a model.
-/// If `by` names a member of the lines, such as "kind", each file is divided into one part for each value of this
-/// member.
+/// If `by` names a member of the lines, such as "kind", each file becomes one part for each value of the member.
 std::vector<test_part> read_tests(std::string const& path, vocabulary const& words, std::string const& by = {});
 
-/// Divides each part of the data by the length of the shortest path between the two nodes of the question.
+/// Divides each part of the data further, by the length of the shortest path between the two nodes of the question.
 std::vector<test_part> by_path(std::vector<test_part> const& parts);
 
 /// Prints a summary of a file.

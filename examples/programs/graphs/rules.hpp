@@ -3,9 +3,9 @@
 //
 //   a b -> t      if (i, j) is labelled a and (j, k) is labelled b, then k is t to i
 //
-// Every two consecutive edges (i, j) and (j, k) of a graph give a question: the relation of k to i. The answer is t if
-// there is a rule for the two labels, and "no name" otherwise. Without such questions, a model is trained only on pairs
-// with names. It does not learn that most pairs have none, and gives them names anyway.
+// Any two consecutive edges (i, j) and (j, k) of a graph give a question: what is the relation of k to i?  The answer
+// is t if there is a rule for the two labels, and "no name" otherwise.  Without these questions, a model is trained
+// only on pairs whose relation has a name, and then gives names to pairs whose relation has none.
 #pragma once
 
 #include <map>
@@ -39,8 +39,8 @@ class composition_rules {
   }
 
   /// Returns the additional questions about a graph, in the order of the nodes.  `no_name` is the target of a pair
-  /// without a rule.  Pairs that already have an edge or a question are skipped.  So are pairs with two names: training
-  /// graphs of two edges disagree, or two paths through this graph give different names.
+  /// without a rule.  Skips a pair that already has an edge or a question.  Also skips a pair that would get two names,
+  /// because training graphs of two edges disagree, or because two paths through `g` give different names.
   std::vector<further_target> questions(labelled_graph const& g, int no_name) const {
     std::multimap<int, edge> from;
     std::map<std::pair<int, int>, int> told;  // pairs with an edge or a question

@@ -165,7 +165,7 @@ class graph_training : public training {
           {part.name, {{"accuracy", accuracy(*net_, part.graphs)}}, static_cast<long long>(part.graphs.size())});
     return scores;
   }
-  /// Returns whether the model has learned the task: it answers at least half of the validation graphs correctly.
+  /// Returns whether the model has learned the task: at least half of its answers to the validation graphs are right.
   bool learned(double validation) override { return !measures() || validation >= 0.5; }
 
  protected:
@@ -200,7 +200,7 @@ class graph_training : public training {
   }
 
  private:
-  /// The number of graphs in the largest part: no batch is larger.
+  /// Returns the number of graphs in the largest part of the data.  No batch is larger.
   std::size_t most_graphs() const {
     auto most = std::max<std::size_t>({1, train_.size(), dev_.size()});
     for (auto const& part : data_.tests) most = std::max(most, part.graphs.size());
@@ -213,8 +213,8 @@ class graph_training : public training {
     for (auto const& part : data_.tests) add_larger_graphs(all, nodes, part.graphs, part.places, part.name);
     return all;
   }
-  /// Holds out training examples for validation if there is no dev part.  Each seed has one random split, as in the
-  /// released program.  Returns the number of examples that remain.
+  /// Holds out training examples for validation if there is no dev part.  The seed determines the random split, as in
+  /// the released program.  Returns the number of examples that remain for training.
   std::size_t held_out() {
     if (!dev_.empty() || data_.made) {
       refuse_given(options_, {"validation"},
@@ -230,7 +230,8 @@ class graph_training : public training {
     for (std::size_t i = 0; i < order.size(); ++i) (i < held ? dev_ : train_).push_back(data_.train[order[i]]);
     return train_.size();
   }
-  /// The depth of an update.  It depends only on the seed and the update's number, so a resumed run repeats it.
+  /// Returns the number of layers in an update.  It depends only on the seed and the update's number, so a resumed run
+  /// has the same.
   int depth_of(std::int64_t update) const {
     if (options_.layers_from == 0) return options_.layers;
     random_stream random(options_.seed ^ 0xdeb7u, static_cast<std::uint64_t>(update));
@@ -290,7 +291,7 @@ class graph_training : public training {
     if (data_.made) return std::max<std::int64_t>(1, *data_.made_in_all / options_.batch / options_.epochs);
     return examples_.epoch_updates();
   }
-  /// Returns a setting that identifies the training graphs; a resumed run must have the same one.
+  /// Returns a text that identifies the training graphs.  A resumed run must have the same text.
   std::string data_setting() const {
     if (data_.made) return example_digest::generated();
     example_digest digest;
@@ -304,7 +305,7 @@ class graph_training : public training {
 
   options const& options_;
   data_set const& data_;
-  /// Part of the key of the random stream for joins; it is larger than any seed that users give.
+  /// This constant is part of the key of the random stream for joins.  It is larger than any seed that users give.
   static constexpr philox_key glued_stream = std::uint64_t{4} << 56U;
 
   graph_list dev_, train_, glued_;   // glued_: the graphs to which generated graphs are joined

@@ -19,7 +19,7 @@ using graph_list = std::vector<labelled_graph>;
 struct test_part {
   std::string name;
   graph_list graphs;
-  // Where each graph comes from, such as data/test.jsonl:3; empty: messages use numbers.
+  // The origin of each graph, such as data/test.jsonl:3.  If this is empty, messages name graphs by their numbers.
   std::vector<std::string> places{};
 };
 
@@ -34,9 +34,9 @@ struct data_set {
   std::vector<std::string> train_places{}, dev_places{};  // like test_part::places
   std::vector<test_part> tests;
 
-  // Makes training example `number` when it is needed.  If this is set, it replaces train.
+  // Makes training example `number`.  If this function is set, its examples are used instead of `train`.
   std::function<labelled_graph(std::uint64_t seed, std::int64_t number)> made;
-  std::int64_t const* made_in_all = nullptr;  // number of generated examples: an option, which --minutes may change
+  std::int64_t const* made_in_all = nullptr;  // number of generated examples; --minutes may change it
   int made_nodes = 0;                         // largest number of nodes of a generated example
 };
 
@@ -52,20 +52,21 @@ struct run_texts {
   std::optional<series> paper{};                           // the paper's results, for the plot
 };
 
-/// The verb train: makes one run for each seed, and for comparison one run of the model o.compare.  Prints the accuracy
-/// of each part.  Returns the exit status.
+/// The verb `train`.  Trains the model once for each seed, and the model o.compare once for comparison.  Prints the
+/// accuracy on each part of the data.  Returns the exit status.
 int train(options& o, data_set const& data, run_texts const& say);
 
 /// Reads the vocabulary of a trained model from its checkpoint.  Throws data_error.
 vocabulary words_of(checkpoint const& file);
 
-/// Reads the model of a checkpoint, with memory for graphs of up to `most` nodes.  If `explaining`, each batch is one
-/// graph, and all intermediate values are kept.
+/// Reads the model of a checkpoint, with memory for graphs of up to `most` nodes.  If `explaining`, a batch has one
+/// graph, and the model keeps all intermediate values.
 trained<network> trained_model(options const& o, checkpoint const& file, int most, bool explaining = false);
-/// Does the same, with memory for all graphs of these parts.  If memory is short, the error names the largest graphs.
+/// Reads the model of a checkpoint, with memory for all graphs of `parts`.  If there is not enough memory, the error
+/// names the largest graphs.
 trained<network> trained_model(options const& o, checkpoint const& file, std::vector<test_part> const& parts);
 
-/// Answers one question after another.  It makes a larger model if a graph is larger than all graphs before.
+/// Answers questions one at a time.  If a graph is larger than all graphs before, makes a model with more memory.
 class answerer {
  public:
   answerer(options const& o, checkpoint const& file) : options_(o), file_(file) {}
@@ -76,7 +77,7 @@ class answerer {
   std::vector<double> probabilities(labelled_graph const& graph);
 
  private:
-  /// Returns the model, whose batch is now this graph.
+  /// Makes this graph the model's batch, and returns the model.
   network& asked(labelled_graph const& graph);
 
   options const& options_;

@@ -1,4 +1,5 @@
-// A user's whole program: learns byte-pair merges and applies them, scores a translation, and classifies a character.
+// A complete program that uses triad: learns byte-pair merges and applies them, scores a translation, and classifies a
+// character.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <string>

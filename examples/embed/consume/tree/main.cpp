@@ -1,4 +1,5 @@
-// A user's whole program: encodes a tree as a tensor, swaps its two subtrees, and prints the version of triad.
+// A complete program that uses triad: encodes a tree as a tensor, swaps its two subtrees, and prints the version of
+// triad.
 // SPDX-License-Identifier: Apache-2.0
 #include <iostream>
 #include <vector>

@@ -1,4 +1,4 @@
-// The options of cfq-dependencies in addition to those of every dependency parser, and the paper's settings.
+// The options that cfq-dependencies adds to those of every dependency parser, and the paper's settings.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,9 +20,9 @@ struct options : dependencies::options {
 ///   paper-dependency   Layers, width, heads, words, rate and updates are from Table 1 of the Edge Transformer paper.
 ///                      The layers of an Edge Transformer are tied, and their feed-forward block has 4 d (section 3).
 ///                      The paper does not give dropout, warm-up, decay of the rate, clip, and the feed-forward width
-///                      of the other models; these are our own choice.
-///   small-dependency   Our own settings.  The Edge Transformer is untied, as in our first runs.  No setting was chosen
-///                      by test scores (docs/results/cfq.md).
+///                      of the other models; we chose these settings.
+///   small-dependency   Our own settings.  The layers of the Edge Transformer are not tied.  No setting was chosen by
+///                      test scores (docs/results/cfq.md).
 inline void apply_preset(options& o) {
   bool const universal = o.model == "universal-transformer";
   dependencies::apply_preset(o);

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Columns: story_edges "[(0, 1), (1, 2)]", edge_types "['wife', 'daughter']", query_edge "(0, 2)", target "daughter".
-// An optional task_name "task_1.2" has k after its last point. In the hub's exports a target is a number, and
-// target_text has its word. Other columns are ignored. The vocabulary has the words of the training file, in
-// alphabetical order. A word that only another file has is an error, since the model cannot know it.
+// The optional column task_name, such as "task_1.2", has k after its last point. In the exports of the Hugging Face
+// hub, target is a number, and target_text is its word. Other columns are ignored. The vocabulary has the words of the
+// training file, in alphabetical order. A word that occurs only in another file is an error, because the model has not
+// seen it.
 #pragma once
 
 #include <algorithm>
@@ -36,11 +37,11 @@ struct data_set {
   std::map<int, std::vector<kinship_graph>> test;  // by k
 };
 
-/// Reads the rows of one CSV file in order.  Makes every check that needs no vocabulary.
+/// Reads the rows of one CSV file in order.  Makes all checks that need no vocabulary.
 class row_reader {
  public:
   struct row {
-    kinship_graph graph;              // without labels and target
+    kinship_graph graph;              // its labels and target are not set
     std::vector<placed_word> labels;  // one for each edge, with its place in the field
     std::string target;
   };
@@ -131,7 +132,7 @@ class row_reader {
   std::optional<std::size_t> target_text_, task_;
 };
 
-/// Calls use(reader, row) for each row of a file. Throws data_error, also if the file has no row.
+/// Calls use(reader, row) for each row of a file. Throws data_error if a row is wrong, or if the file has no row.
 template <class Use>
 void each_row(std::string const& path, Use const& use) {
   row_reader reader(path);
@@ -140,15 +141,15 @@ void each_row(std::string const& path, Use const& use) {
   if (!any) refuse("{}:2: the file has a header and no rows; expected one row per graph", path);
 }
 
-/// Returns the graph of a row with numbers in place of words; moves it out of the row. An unknown label is 0, an
-/// unknown target is -1.
+/// Moves the graph out of the row and returns it with numbers in place of words. An unknown label becomes 0, and an
+/// unknown target becomes -1.
 inline kinship_graph numbered(row_reader::row& r, vocabulary const& words) {
   for (std::size_t e = 0; e < r.labels.size(); ++e) r.graph.edges[e].label = words.edge_label(r.labels[e].text);
   r.graph.target = words.target(r.target);
   return std::move(r.graph);
 }
 
-/// Reads the graphs of one file, with numbers from a given vocabulary.  Throws data_error.
+/// Reads the graphs of one file. The numbers of words are from the given vocabulary. Throws data_error.
 inline std::vector<kinship_graph> read_graphs(std::string const& path, vocabulary const& words) {
   std::vector<kinship_graph> graphs;
   each_row(path, [&](row_reader const& reader, row_reader::row& r) {
@@ -160,7 +161,8 @@ inline std::vector<kinship_graph> read_graphs(std::string const& path, vocabular
   return graphs;
 }
 
-/// Reads a training file into `data`, and its words, in alphabetical order. Throws data_error.
+/// Reads the graphs of a training file into `data`, and makes the vocabulary of its words, in alphabetical order.
+/// Throws data_error.
 inline void read_train(std::string const& path, data_set& data) {
   std::vector<row_reader::row> rows;
   std::set<std::string> labels, targets;
@@ -178,8 +180,8 @@ inline bool is_folder(std::string const& path) {
   return std::filesystem::is_directory(path, error);
 }
 
-/// Returns the files of a folder whose names are *`ending`.csv, or also `alone`.csv if `alone` is given, gzipped or
-/// not, in alphabetical order.
+/// Returns the files of a folder, gzipped or not, whose names end in `ending`.csv, in alphabetical order. If `alone` is
+/// given, includes `alone`.csv.
 inline std::vector<std::string> files_of(std::string const& folder, std::string_view ending,
                                          std::string const& alone = {}) {
   std::vector<std::string> found;
@@ -211,8 +213,9 @@ inline std::map<int, std::vector<kinship_graph>> read_test(std::string const& pa
   return test;
 }
 
-/// Reads the folder of a data set, or a single file as training data. The folder has one *_train.csv or train.csv, any
-/// number of *_test.csv and test.csv, and optionally validation.csv, gzipped or not.
+/// Reads the folder of a data set, or a single file of training data. The folder has one training file, *_train.csv or
+/// train.csv; any number of test files, *_test.csv or test.csv; and optionally validation.csv. The files may be
+/// gzipped.
 inline data_set read_data(std::string const& path) {
   bool const folder = is_folder(path);
   auto const files = folder ? files_of(path, "_train", "train") : std::vector<std::string>{path};

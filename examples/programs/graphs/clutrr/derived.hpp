@@ -1,14 +1,15 @@
 // Makes chains of facts.  The rules of composition are taken from training rows of two facts.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A chain is made in these steps.  Draw the answer uniformly from the answers of all rules.  Then, until there are k
-// facts, replace a fact by two facts whose composition it is by a rule.  All facts that are the result of a rule are
-// equally likely, and then all rules of the chosen fact.  A chain is kept if the rules derive its answer and no other
-// answer, in any order of composition.
+// A chain is made in these steps.  First, the answer is drawn uniformly from the answers of all rules, and becomes the
+// first fact.  Then, until there are k facts, one fact is drawn uniformly among the facts that are the result of a
+// rule, a rule is drawn uniformly among the rules with this result, and the two facts that the rule composes replace
+// the drawn fact.  The finished chain is kept if the rules derive its answer and no other answer, in any order of
+// composition.
 //
-// So these chains can have any length, but test only compositions that occur in training.  In contrast, the chains of
-// chain_generator hold in every family, and may need rules that no training row shows.  Like published test chains, the
-// chains here have many pairs of consecutive facts whose composition has no name.
+// These chains can have any length, but need only compositions that occur in training.  The answers to the chains of
+// chain_generator hold in every family, and may need rules that no training row shows.  In many of the chains made
+// here, as in the published test chains, two consecutive facts have a composition without a name.
 #pragma once
 
 #include <map>
@@ -38,8 +39,8 @@ class derived_chains {
     for (auto const& [target, _] : parts_) answers_.push_back(target);
   }
 
-  /// Makes a chain of k facts about people 0, 1, ..., k in this order.  The question is the relation of k to 0.  k is
-  /// at least 2.  Throws data_error if it finds no chain.
+  /// Makes a chain of k >= 2 facts about people 0, 1, ..., k in this order.  The question is the relation of k to 0.
+  /// Throws data_error if it finds no chain.
   kinship_graph next(int k) {
     constexpr int most_tries = 100'000;
     for (int i = 0; i < most_tries; ++i) {
@@ -57,7 +58,7 @@ class derived_chains {
   /// Returns the targets that the rules derive from a chain of facts with these labels, in any order of composition.
   std::set<int> derived(std::vector<int> const& facts) const {
     auto const n = facts.size();
-    std::map<std::pair<std::size_t, std::size_t>, std::set<int>> labels;  // labels of part [from, to) of the chain
+    std::map<std::pair<std::size_t, std::size_t>, std::set<int>> labels;  // possible labels of facts [from, to)
     std::set<int> targets;
     for (std::size_t i = 0; i < n; ++i) labels[{i, i + 1}] = {facts[i]};
     for (std::size_t length = 2; length <= n; ++length)
@@ -77,7 +78,7 @@ class derived_chains {
  private:
   using facts_by_label = std::vector<int>;
 
-  /// Returns the target that has the same name as a label, if a rule has this target as its result; otherwise -1.
+  /// Returns the target with the same name as the label.  Returns -1 if no rule has this target as its result.
   int made(int label) const {
     int const target = words_.target(words_.edge_name(label));
     return parts_.contains(target) ? target : -1;
@@ -86,7 +87,7 @@ class derived_chains {
     auto const& ways = parts_.at(target);
     return ways[static_cast<std::size_t>(random.below(static_cast<int>(ways.size())))];
   }
-  /// Makes a chain of k facts.  The chain is shorter if at some point none of its facts is the result of a rule.
+  /// Makes a chain of k facts.  Returns a shorter chain if none of its facts is the result of a rule.
   facts_by_label chain(counter_random& random, int answer, int k) const {
     auto const [first, second] = drawn(random, answer);
     facts_by_label facts{first, second};

@@ -1,4 +1,4 @@
-// Parses a question of the command line: "ann:mother:bea bea:brother:carl", "ann:carl".
+// Parses a question of the command line, such as "ann:mother:bea bea:brother:carl" and "ann:carl".
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +18,7 @@ struct story {
   std::vector<std::string> people;
 };
 
-/// Parses facts and a question; ann:mother:bea means "the mother of ann is bea".  Throws data_error that names the
+/// Parses facts and a question; ann:mother:bea means "the mother of ann is bea".  Throws a data_error that names the
 /// wrong word.
 inline story parse_facts(std::string const& facts, std::string const& asked, vocabulary const& words) {
   story s;

@@ -1,4 +1,4 @@
-// Sampled families: people and homes that form a tree, and the relation between any two people.
+// Samples families, and finds the relation between any two people.  The people and homes of a family form a tree.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace triad::programs::clutrr {
 
-/// People with their homes of birth and of marriage, under the assumptions of genealogy.hpp.
+/// A family under the assumptions of genealogy.hpp.  Each person may have a home of birth and a home of marriage.
 class family {
  public:
   static constexpr int nobody = -1;
@@ -25,21 +25,22 @@ class family {
   [[nodiscard]] int size() const { return static_cast<int>(people_.size()); }
   [[nodiscard]] person const& operator[](int i) const { return people_[static_cast<std::size_t>(i)]; }
 
-  /// Samples a family of at least `people` people.  The family grows from one person outwards, nearest kin first, so
-  /// most close relatives of this person are included.  A couple has 1 to `most_children` children.
+  /// Samples a family of at least `people` people.  The family grows from one person, nearest kin first, so it includes
+  /// most close relatives of this person.  A couple has 1 to `most_children` children.
   void sample(counter_random& random, int people, int most_children) {
     people_.clear();
     homes_.clear();
     add(random.chance(1, 2) ? gender::male : gender::female, nobody);
     for (int i = 0; size() < people; ++i) {
-      // The last person must get a new relative; otherwise the family would stop growing.
+      // The last person must get a new relative.  Otherwise the family would stop growing.
       bool const last = i + 1 == size();
       if ((*this)[i].birth == nobody && (last || random.chance(3, 4))) give_parents(random, i, most_children);
       if ((*this)[i].marriage == nobody && (last || random.chance(3, 4))) marry(random, i, most_children);
     }
   }
 
-  /// Returns the relation of `b` to `a`; `other` if it has no name, or if they are the same person.
+  /// Returns the relation of `b` to `a`; returns `other` if the relation has no name, or if `a` and `b` are the same
+  /// person.
   [[nodiscard]] relation between(int a, int b) const {
     if (a == b) return relation::other;
     person const& x = (*this)[a];

@@ -1,24 +1,24 @@
-// Kinship as words over four kinds of step, and the possible compositions of two relations in any family.
+// Represents a kinship relation by a word of steps, and finds the possible compositions of two relations.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Assumptions about families. Every person comes from one couple (mother and father) and marries at most once; siblings
 // share both parents; a couple is a man and a woman; no person marries kin, not even remote kin or kin by marriage.
 // Aunts, uncles, nephews and nieces are by blood: an uncle is a parent's brother, never an aunt's husband.
 //
-// A home is a couple with its children. Under these assumptions people and homes form a tree: a person belongs to at
-// most two homes, the home of birth and the home of marriage. So between two people there is exactly one path that
-// never turns back. It is a word over the steps through one home:
+// A home is a couple with its children. A person belongs to at most two homes, the home of birth and the home of
+// marriage. Under these assumptions people and homes form a tree, so exactly one path that never turns back connects
+// two people. The path is a word whose letters are steps through one home:
 //     up: child to parent    down: parent to child    side: child to sibling    mate: parent to the other parent
-// A relation is such a word and the gender of the person it leads to: an uncle is (up side, male).
+// A relation consists of a word and of the gender of the person that the word leads to: an uncle is (up side, male).
 //
-// compose(r, s): person 1 is r to person 0 and person 2 is s to person 1. The two words are concatenated. If the last
-// step of r arrives through the home from which the first step of s departs, the two steps fuse into one step or into
-// none:
+// compose(r, s) is the relation of person 2 to person 0, if person 1 is r to person 0 and person 2 is s to person 1.
+// The two words are concatenated. If the last step of r and the first step of s go through the same home, the two steps
+// become one step or none:
 //     up down   -> none, side      down up   -> none, mate      side side -> none, side      mate mate -> none
 //     up mate   -> up              side up   -> up              down side -> down            mate down -> down
-// "None" means that the path is back at the same person; then the steps before and after may fuse, too. The result is
-// the set of all reduced words without the empty word, since person 2 is not person 0. The result holds in *every*
-// family; tests compare it with sampled families.
+// "None" means that the path is back at the same person; then the steps before and after may become one, too. The
+// result is the set of all words that can arise in this way, without the empty word, because person 2 is not person 0.
+// The result holds in *every* family. Tests compare the result with sampled families.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ namespace triad::programs::clutrr {
 
 enum class gender : std::uint8_t { female, male };
 
-/// The relations with a name, in alphabetical order; `other` is any other relation.
+/// The relations with a name, in alphabetical order. `other` is any other relation.
 // clang-format off
 enum class relation : std::uint8_t {
   aunt, brother, daughter, daughter_in_law, father, father_in_law, granddaughter, grandfather, grandmother, grandson,
@@ -42,14 +42,14 @@ enum class relation : std::uint8_t {
 
 inline constexpr int relations = 20;  // without `other`
 
-/// A step through one home; `stay` fills the unused places of a word with fewer than two steps.
+/// A step through one home. `stay` fills the unused elements of a word with fewer than two steps.
 enum class step : std::uint8_t { stay, up, down, side, mate };
 
 struct relation_word {
   std::string_view name;
   step first;
   step second;
-  gender to;   // gender of the person at its end
+  gender to;   // gender of the person that it leads to
   bool told;   // whether the data sets use this relation as a fact
   bool asked;  // whether the data sets use this relation as an answer
 };
@@ -113,7 +113,7 @@ struct relation_set {
   [[nodiscard]] constexpr bool has(relation r) const { return (bits & of(r).bits) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits == 0; }
 
-  /// Returns whether the set has exactly one relation, and this relation has a name.
+  /// Returns whether the set has exactly one relation, which has a name.
   [[nodiscard]] constexpr bool unique() const { return bits != 0 && (bits & (bits - 1)) == 0 && !has(relation::other); }
 
   /// Returns the smallest member.  Precondition: the set is not empty.
@@ -131,7 +131,7 @@ struct relation_set {
 namespace detail {
 
 // Returns the possible results of step `a` and then `b` through the same home; `stay` means "none". If there is only
-// one result, both places have it.
+// one result, both elements are this result.
 constexpr std::array<step, 2> fuse(step a, step b) {
   using enum step;
   if (a == up && b == down) return {stay, side};
@@ -163,7 +163,7 @@ constexpr relation_set join(long_word left, long_word right, gender to) {
       long_word longer = left;
       if (fused == step::stay) {
         result = result | join(left, right, to);
-      } else {  // the fused step departs like `last` and arrives like `next`, so no more steps fuse
+      } else {  // the new step departs like `last` and arrives like `next`: no more steps fuse
         longer.steps[longer.length++] = fused;
         for (std::size_t i = 0; i < right.length; ++i) longer.steps[longer.length++] = right.steps[i];
         result = result | join(longer, {}, to);
@@ -185,7 +185,7 @@ constexpr long_word spell(relation r) {
 constexpr relation_set compose_words(relation r, relation s) {
   auto const& second = word_of(s);
   if (second.first == step::mate && second.second == step::stay && word_of(r).to == second.to)
-    return {};  // the husband of a man, which is excluded
+    return {};  // the husband of a man: excluded by the assumptions
   return join(spell(r), spell(s), second.to);
 }
 
@@ -201,8 +201,8 @@ inline constexpr auto compositions = composition_table();
 
 }  // namespace detail
 
-/// Given that person 1 is `r` to person 0 and person 2 is `s` to person 1, returns the relations that person 2 can have
-/// to person 0.  The set is empty if no family allows both r and s.
+/// Person 1 is `r` to person 0, and person 2 is `s` to person 1. Returns the relations that person 2 can have to person
+/// 0. The set is empty if no family has both relations.
 constexpr relation_set compose(relation r, relation s) {
   if (r == relation::other || s == relation::other) return relation_set::all();
   return detail::compositions[static_cast<std::size_t>(r)][static_cast<std::size_t>(s)];
@@ -217,9 +217,9 @@ constexpr relation_set compose(relation_set a, relation_set b) {
   return result;
 }
 
-/// Returns the possible relations of the last person of a chain of facts to the first; all people are distinct. In
-/// every family that has this chain, the relation is in the set. So if the set is unique(), the chain has one answer.
-/// The set is restricted by all orders of composition, for each part of the chain.
+/// Returns the possible relations of the last person of a chain of facts to the first. All people are distinct. In
+/// every family with this chain, the relation is in the set; so if the set is unique(), the chain has one answer. For
+/// each section of the chain, the set is the intersection of the results of all orders of composition.
 inline relation_set answers(std::span<relation const> chain) {
   std::size_t const k = chain.size();
   if (k == 0) return {};

@@ -1,18 +1,19 @@
-// Generates any number of noise-free chains of facts like those of CLUTRR. Each has exactly one answer in all families.
+// Generates any number of noise-free chains of facts like those of CLUTRR. The answer to a chain is the same in all
+// families.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A chain is made in these steps. Draw the answer uniformly from the targets. Sample a family, and two people of it in
-// that relation. Then repeat until there are k facts: choose a person c of the family who is not yet in the chain, and
-// replace a fact (a, b) by the two facts (a, c) and (c, b). compose() of the two facts must be the replaced relation
-// and no other.
+// A chain is made in these steps. The answer is drawn uniformly from the targets. A family is sampled, and two people
+// with this relation are drawn from it. Then, until there are k facts, a fact (a, b) is replaced by two facts (a, c)
+// and (c, b), in which c is a person of the family who is not yet in the chain. The set compose() of the two facts must
+// contain only the relation of the replaced fact.
 //
 // Read in reverse order, these steps prove the relation of the last person to the first. Each step holds in every
-// family, so the proof does too. The sampled family shows that such people exist and are distinct. Some chains without
-// such a proof also have one answer, which is shown with sets of relations. Such chains are not made, so every chain
-// can be learned rule by rule.
+// family, so the proof holds in every family too. The sampled family shows that such people exist and are distinct.
+// Some other chains have only one answer too, but no proof of single relations: only sets of possible relations show
+// the answer. The generator does not make these chains, so a model can learn every chain rule by rule.
 //
-// The facts of a chain have 14 relations, those of the facts in the published data sets. The answers have 18 relations,
-// those of the published answers. All 20 relations occur inside proofs.
+// The facts use the 14 relations of facts in the published data sets, and the answers use the 18 relations of published
+// answers. All 20 relations occur inside proofs.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,7 @@
 
 namespace triad::programs::clutrr {
 
-/// The vocabulary of generated chains, which is that of the published training files, in the same order.
+/// The vocabulary of generated chains. It is the vocabulary of the published training files, in the same order.
 inline vocabulary const& generated_vocabulary() {
   static vocabulary const words = [] {
     vocabulary v;
@@ -43,7 +44,7 @@ inline vocabulary const& generated_vocabulary() {
   return words;
 }
 
-/// Returns a generated chain with the numbers of another vocabulary, for a model that was trained on other data.
+/// Converts a generated chain to the numbers of another vocabulary, for a model that was trained on other data.
 inline kinship_graph translated(kinship_graph g, vocabulary const& to) {
   auto const& from = generated_vocabulary();
   for (auto& e : g.edges) {
@@ -54,11 +55,12 @@ inline kinship_graph translated(kinship_graph g, vocabulary const& to) {
   return g;
 }
 
-/// Generates chains. Chain i depends only on the seed, on i and on its k, on every platform. So position() is the whole
-/// state of a generator.
+/// Generates chains. Chain i depends only on the seed, on i and on its k, and is the same on every platform. position()
+/// is the whole state of a generator.
 class chain_generator {
  public:
-  /// Fact (from, to) was replaced by (from, middle) and (middle, to). The numbers are people of the finished chain.
+  /// Fact (from, to) was replaced by (from, middle) and (middle, to). The members are numbers of people in the finished
+  /// chain.
   struct proof_step {
     int from;
     int middle;
@@ -69,14 +71,14 @@ class chain_generator {
 
   explicit chain_generator(std::uint64_t seed) : seed_(seed) {}
 
-  /// Makes a chain of `k` facts about people 0, 1, ..., k in this order. The question is the relation of k to 0. `k` is
-  /// at least 2.
+  /// Makes a chain of k >= 2 facts about people 0, 1, ..., k in this order. The question is the relation of k to 0.
   kinship_graph next(int k) {
     if (k < 2) throw std::invalid_argument("a chain needs at least 2 facts, but k is " + std::to_string(k));
     counter_random random(seed_, made_++);
     relation const answer = draw_answer(random);
     for (int attempt = 0;; ++attempt) {
-      // All people of a chain are close kin, so a long chain needs large homes. Each failure makes the homes larger.
+      // All people of a chain are close kin, so a long chain needs large homes. After each failure, the homes are made
+      // larger.
       family_.sample(random, 12 + 4 * k + attempt, 4 + k / 2 + attempt / 4);
       if (start(random, answer) && grow(random, k)) return finish(answer);
     }
@@ -88,7 +90,7 @@ class chain_generator {
   /// Continues after the first `made` chains.
   void seek(std::uint64_t made) { made_ = made; }
 
-  /// The proof of the last chain: first the split of its answer, then the split of each fact that was split further.
+  /// The proof of the chain that was made last: first how its answer was split into two facts, then the later splits.
   [[nodiscard]] std::vector<proof_step> const& proof() const { return proof_; }
 
  private:
@@ -134,7 +136,8 @@ class chain_generator {
     return false;
   }
 
-  // Splits facts until there are `k`, all with a relation that facts may have. Returns false if no split is possible.
+  // Splits facts until there are `k` facts, whose relations are all allowed for facts. Returns false if this is
+  // impossible.
   bool grow(counter_random& random, int k) {
     for (int left = k - 1; left > 0; --left) {
       int untold = 0;
@@ -145,7 +148,7 @@ class chain_generator {
       for (int i = 0; i < count && !grown; ++i) {
         auto const at = static_cast<std::size_t>((i + offset) % count);
         bool const told = word_of(facts_[at].is).told;
-        if (told && untold == left) continue;  // all remaining splits are needed for relations that facts cannot have
+        if (told && untold == left) continue;  // each remaining split must remove a relation that facts cannot have
         grown = split_fact(random, at, left - 1 - untold + (told ? 0 : 1));
       }
       if (!grown) return false;
@@ -153,8 +156,8 @@ class chain_generator {
     return true;
   }
 
-  // Replaces fact `at` by two facts, at most `untold` of which have a relation that facts cannot have. A rule is drawn
-  // first, uniformly from the rules that fit; then a person is drawn uniformly for this rule.
+  // Replaces fact `at` by two facts. At most `untold` of the two have a relation that facts cannot have. A rule is
+  // drawn uniformly from the rules that fit, and then a person is drawn uniformly for this rule.
   bool split_fact(counter_random& random, std::size_t at, int untold) {
     fact const whole = facts_[at];
     candidates_.clear();
@@ -212,7 +215,7 @@ class chain_generator {
   std::uint64_t made_ = 0;
   family family_;
   std::vector<fact> facts_;
-  std::vector<int> taken_;  // 1 if the chain has this person; at the end, the place in the chain
+  std::vector<int> taken_;  // 1 if the chain has this person; finish(): the person's number
   std::vector<split> candidates_;
   std::vector<int> rules_;
   std::vector<proof_step> splits_;

@@ -7,6 +7,6 @@
 namespace triad::programs::clutrr {
 
 using graphs::edge, graphs::node_pair, graphs::vocabulary;
-using kinship_graph = graphs::labelled_graph;  // k is the number of facts on the path, as counted by the data set
+using kinship_graph = graphs::labelled_graph;  // k: the number of facts on the path, from the data set
 
 }  // namespace triad::programs::clutrr

@@ -1,5 +1,6 @@
-// The program clutrr, which predicts the relation of two people of a family.  It has published data, generated chains
-// and questions in words; the model and its training are those of all labelled graphs.
+// The program clutrr, which predicts the relation of two people of a family.  This file has what is particular to
+// clutrr: published data, generated chains and questions in words.  The model and its training are shared by all
+// programs of labelled graphs.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -28,14 +29,14 @@
 namespace triad::programs::clutrr {
 namespace {
 
-/// Returns the graphs as one part for each k, with the name that tables print.
+/// Makes one part of the data for each k, with a name for tables.
 std::vector<graphs::test_part> parts_of(std::map<int, std::vector<kinship_graph>> by_k) {
   std::vector<graphs::test_part> parts;
   for (auto& [k, all] : by_k) parts.push_back({"k=" + std::to_string(k), std::move(all)});
   return parts;
 }
 
-/// Seeds of the generated chains for validation and for tests.  They are far from the seeds 1, 2, 3 ... of training.
+/// Seeds of the generated chains for validation and for tests.  They differ from the seeds 1, 2, 3 ... of training.
 constexpr std::uint64_t dev_seed = 0x7a11d;
 constexpr std::uint64_t test_seed(int k) { return 0x7e57 + static_cast<std::uint64_t>(k); }
 
@@ -118,7 +119,7 @@ int predict(options const& o) {
   auto const words = graphs::words_of(file);
   graphs::answerer ask(o, file);
   graphs::direction_of_questions directions;
-  // Returns the likeliest target.  The probability is computed only with --probabilities; otherwise it is 0.
+  // Returns the likeliest target.  Without --probabilities, the probability is not computed and is 0.
   auto const answered = [&](kinship_graph const& graph) -> std::pair<int, double> {
     if (!o.probabilities) return {ask(graph), 0};
     auto const all = ask.probabilities(graph);
@@ -168,7 +169,7 @@ int predict(options const& o) {
   return status;
 }
 
-/// Returns the question to explain: from --facts, a row of a file, or a generated chain.
+/// Returns the question to explain.  It is given by --facts, is a row of a file, or is a generated chain.
 story asked_story(options const& o, vocabulary const& words) {
   bool const told = !o.facts.empty() || !o.asked.empty();
   expect_one_way({{"--facts with --ask", told}, {"--data", !o.rows.empty()}, {"--length", o.given.contains("length")}});

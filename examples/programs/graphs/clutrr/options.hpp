@@ -1,4 +1,4 @@
-// The options of clutrr in addition to those of all labelled graphs; the paper's settings and figures.
+// The options that clutrr adds to those of all programs of labelled graphs, and the paper's settings and results.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +14,7 @@ namespace triad::programs::clutrr {
 struct options : graphs::options {
   std::vector<int> train_lengths{2, 3, 4};  // numbers of facts, k, in generated training chains
   int test_size = 1000;                     // number of generated test chains for each k
-  std::int64_t chains = 100000;             // number of all generated training chains, in `epochs` equal parts
+  std::int64_t chains = 100000;             // number of generated training chains in all epochs together
 
   std::string rows;                   // predict, explain: a file of questions
   std::string facts, asked;           // "ann:mother:bea bea:brother:carl", "ann:carl"
@@ -22,7 +22,7 @@ struct options : graphs::options {
   bool probabilities = false;         // predict
   int number = 1, k = 4;              // explain: row of the file or number of the chain; the chain's length
   std::vector<int> lengths{2, 3, 4};  // generate
-  std::string rules_of;               // generate: training data that give rules; empty: no such rules
+  std::string rules_of;               // generate: training data from which rules are learned; empty: none
   int count = 1000;                   // generate: number of chains for each k
 
   void settle() override {
@@ -67,17 +67,17 @@ struct options : graphs::options {
 
 /// Sets the defaults of o.preset and o.model.
 ///   paper-k234, paper-k23   The same settings for different data.  Layers, width, heads, batch, rate and epochs are
-///                           from Table 1 of the Edge Transformer paper, which also has them for rat and rrat.  Tied
-///                           layers and 4 d are from its section 3, about the Edge Transformer.  Dropout, warm-up,
-///                           decay of the rate, clip and the held-out fraction are the released program's.  The paper
-///                           does not say whether rat and rrat are tied; here they are.  For gat it repeats the results
-///                           of the CLUTRR paper without sizes; here gat has the sizes of rat.
-///   glued-k234, glued-k23   Our own settings: the same with joined stories, the dense loss and random depths.
+///                           from Table 1 of the Edge Transformer paper, which also has the settings of rat and rrat.
+///                           Tied layers and 4 d are from its section 3, about the Edge Transformer.  Dropout, warm-up,
+///                           decay of the rate, clip and the held-out fraction are those of the released program.  The
+///                           paper does not say whether the layers of rat and rrat are tied; here they are.  The paper
+///                           cites results of gat without its sizes; here gat has the sizes of rat.
+///   glued-k234, glued-k23   The settings above with joined stories, the dense loss and random depths.
 ///   quickstart              Our own settings.
 inline void apply_preset(options& o) {
   if (o.preset == "quickstart") {
-    // There are few different short chains, and a model could memorise them.  Dropout and mostly long training chains
-    // prevent that.
+    // There are few different short chains, so a model could memorise them.  Dropout and long training chains prevent
+    // memorising.
     o.layers = 8;
     o.width = 64;
     o.heads = 4;
@@ -119,9 +119,9 @@ inline void apply_preset(options& o) {
   }
 }
 
-/// Returns the paper's results for the Edge Transformer if this run can be compared with them: accuracy at k = 6..10,
-/// the mean and the standard error of 10 runs.  A run can be compared if only the preset and the seed are given, of all
-/// options that change results.
+/// Returns the paper's results for the Edge Transformer: for k = 6..10, the mean accuracy of 10 runs and its standard
+/// error.  Returns nothing if this run cannot be compared with them, because the command line has an option, other than
+/// the preset and the seed, that changes results.
 inline std::optional<series> paper_curve(options const& o) {
   options as_published;
   as_published.preset = o.preset;

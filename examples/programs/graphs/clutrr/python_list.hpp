@@ -29,7 +29,7 @@ struct placed_pair {
 /// Reads one field of the current row from left to right.  Every error calls csv_file::fail.
 class python_list {
  public:
-  static constexpr int most_people = 512;  // a person's number is below this; memory grows with its cube
+  static constexpr int most_people = 512;  // a person's number is smaller; memory grows with its cube
 
   python_list(csv_file const& file, std::size_t column) : file_(file), column_(column), text_(file[column]) {}
 

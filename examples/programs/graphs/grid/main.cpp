@@ -1,4 +1,5 @@
-// The program grid: a task in one file.  A path on a grid has steps in two directions; in which direction does it lead?
+// The program grid: a task in one file.  Each path on a grid has steps in two directions, such as north and east.  The
+// task is to predict the direction from its first node to its last, such as north-east.
 // SPDX-License-Identifier: Apache-2.0
 #include "graphs/graphs.hpp"
 #include "triad/core/random.hpp"
@@ -6,7 +7,7 @@
 namespace triad::programs::grid {
 namespace {
 
-/// Makes a path that never goes back.  The target is the direction from its beginning to its end.
+/// Makes a path that never goes back.  The target is the direction from its first node to its last.
 graphs::written_graph path(counter_random& random, int steps) {
   std::string const across = random.chance(1, 2) ? "left" : "right", along = random.chance(1, 2) ? "above" : "below";
   graphs::written_graph g{.nodes = steps + 1, .node_labels = {}, .pairs = {}, .query = {0, steps}, .target = {}};
