@@ -28,8 +28,7 @@ namespace triad::programs::cfq {
 namespace detail {
 
 inline constexpr int deepest_derivation = 1000;
-inline constexpr int deepest_line =
-    deepest_derivation + 2;  // the reader accepts one level too many, to report its error
+inline constexpr int deepest_line = deepest_derivation + 2;  // with one level too many, which is then reported
 
 inline void add_rules(nlohmann::json const& from, rule_names& names, rule_tree& tree, int below, int which, int depth) {
   bool const list = from.is_array() && !from.empty() && from[0].is_string();

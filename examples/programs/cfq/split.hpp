@@ -65,7 +65,7 @@ inline compound_split random_split(std::size_t all, split_options const& s) {
   return r;
 }
 
-/// Shuffles the held-out questions. Returns the first `count` of them, and the rest.
+/// Divides the held-out questions randomly into two parts. The first part has `count` questions.
 inline std::pair<std::vector<int>, std::vector<int>> halves(std::vector<int> const& held_out, std::size_t count,
                                                             std::uint64_t seed) {
   std::vector<std::size_t> order(held_out.size());

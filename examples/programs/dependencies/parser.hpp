@@ -44,7 +44,7 @@ struct options : stack_options {
   programs::questions questions;  // predict
   bool unknown = false;           // predict, explain: replaces unknown words by <unk>
   bool probabilities = false;     // predict
-  bool confusion = false;         // evaluate: prints a confusion matrix of the relations
+  bool confusion = false;         // evaluate: prints the most frequent mistakes
 
   options() {
     model = "edge-transformer";

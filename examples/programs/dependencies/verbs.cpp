@@ -133,7 +133,7 @@ std::string to_conllu_text(conllu_sentence s, found_tree const& tree, bool proba
 }
 
 /// The sentences of an input in CoNLL-U, and the name of the input for messages.  `is` is true if the input is CoNLL-U.
-/// The ending of the file's name decides whether it is; if the name has no known ending, the first line decides.
+/// The ending of the file's name or the first line of the input shows this.
 struct asked_conllu {
   bool is = false;
   sentences all{};

@@ -32,7 +32,7 @@ struct options : stack_options {
   double dense_loss = 0;              // weight of the loss of questions about every two consecutive edges; 0: none
 
   // evaluate
-  bool confusion = false;              // prints a confusion matrix of the answers
+  bool confusion = false;              // prints the most frequent mistakes
   std::vector<std::string> more_runs;  // more runs whose answers are averaged with those of `run`
   int unrolled = 0;                    // number of times that a tied layer is applied; 0: as in training
 
