@@ -1,12 +1,12 @@
-// Self-attention with its projections: every token attends to the tokens of its sequence.
+// Self-attention with its projections.  Every token attends to the tokens of its sequence.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   [q k v] = x w' + b                  x (rows, d); one matrix product
 //   y = attention(q, k, v) w_o' + b_o   (rows, d); ops/attention.hpp has the mathematics of the attention and of
 //                                       relative positions
 //
-// Relative positions have two tables (2 reach + 1, d / h), which all heads share.  xavier_uniform initialises these
-// tables, as it does other matrices (train/initialize.hpp).
+// Relative positions have two tables (2 reach + 1, d / h), which all heads share.  xavier_uniform initialises these two
+// tables like other matrices (train/initialize.hpp).
 #pragma once
 
 #include "triad/core/views.hpp"
@@ -16,8 +16,8 @@
 
 namespace triad {
 
-/// The keys and values of all tokens so far, for sequences that grow by one token at a time.  All sequences have the
-/// same length and the same capacity `room`.
+/// The keys and values of all tokens so far.  The cache is for sequences that grow by one token in each step.  All
+/// sequences have the same length and the same capacity `room`.
 template <class T>
 struct attention_cache {
   tensor<T, dyn, dyn, dyn> memory;  // (sequences, room, 2 d): keys and values side by side
@@ -31,7 +31,7 @@ template <class T, index_t D>
 struct sequence_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
   sequence_batch sequences;
-  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: no query sees this key; (0): all keys are seen
+  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: no query attends to this key; (0): no mask
 };
 
 template <class T, index_t D = dyn, index_t H = dyn>
@@ -43,8 +43,8 @@ struct self_attention {
 
   [[no_unique_address]] extents<D, H> shape;  // d, h
   double dropout = 0;                         // the dropout rate of the attention weights, after the softmax
-  bool causal = false;                        // true: a query does not see later keys
-  index_t reach = 0;                          // the reach of relative positions (2 reach + 1 rows); 0: there are none
+  bool causal = false;                        // true: a query does not attend to later keys
+  index_t reach = 0;                          // the reach of relative positions; 0: no relative positions
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr index_t heads() const { return shape.extent(1); }
@@ -57,7 +57,7 @@ struct self_attention {
   struct fields {
     fields_of<projection, S> projections;
     fields_of<linear<T, D, D>, S> output;
-    tensor<S, dyn, dyn> relative_key, relative_value;  // (2 reach + 1, d / h) each, or (0, d / h)
+    tensor<S, dyn, dyn> relative_key, relative_value;  // (2 reach + 1, d / h) each; (0, d / h) if reach is 0
     template <class F>
     constexpr void each(F&& f) {
       projections.each(f);
@@ -71,12 +71,12 @@ struct self_attention {
     tensor<T, dyn, dyn> projected;             // (rows, 3 d)
     vec<T> lse;                                // (h rows)
     tensor<T, dyn, D> context;                 // (rows, d)
-    tensor<T, dyn, dyn> bias, offset_weights;  // (rows, h (2 reach + 1)) each, for relative positions; or empty
+    tensor<T, dyn, dyn> bias, offset_weights;  // (rows, h (2 reach + 1)) each; empty without relative positions
   };
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    arena none;  // an arena without memory, for parts that this layer does not have
+    arena none;  // an arena without memory, for parameters that this layer does not have
     auto const table = [&] {
       return (reach > 0 ? place : none).template make<tensor<S, dyn, dyn>>(offsets(), width() / heads());
     };
@@ -91,7 +91,7 @@ struct self_attention {
             place.make<output>(dims.rows, width()), by_offset(), by_offset()};
   }
 
-  /// Overwrites y, then applies `after` to it.
+  /// Overwrites y, then applies `after` to y.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after = {}) const {
@@ -99,9 +99,9 @@ struct self_attention {
     attend(ex, c, w, options(c, in), {in.sequences, in.sequences}, split(read_only(s.projected)), s);
     mixer().forward(ex, c, w.output, s.context, {}, y, after);
   }
-  /// forward() for the newest token of every sequence; row s of x is the newest token of sequence s.  Adds the token's
-  /// key and value to the cache, then attends to the whole cache.  The attention is always causal, and masks are not
-  /// allowed.
+  /// forward() for the newest token of every sequence.  Row s of x is the newest token of sequence s.  Adds the key and
+  /// value of this token to the cache, then attends to all keys in the cache.  The attention is always causal.  Masks
+  /// are not allowed.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after, attention_cache<T> const& cache) const {
@@ -119,13 +119,13 @@ struct self_attention {
     gather_rows(ex, column_block(s.projected, d, 2 * d), cache.sequences.queries.begin, newest);
     auto const all = make_matrix<T const>(memory, count * room, 2 * d, 2 * d);
     attention_options now = options(c, in);
-    now.causal = false;  // the query is the newest token, so it may see all keys
+    now.causal = false;  // the query is the newest token, so it may attend to all keys
     attend(ex, c, w, now, cache.sequences,
            {column_block(read_only(s.projected), 0, d), column_block(all, 0, d), column_block(all, d, d)}, s);
     mixer().forward(ex, c, w.output, s.context, {}, y, after);
   }
 
-  /// Overwrites dx, then applies `after` to it.
+  /// Overwrites dx, then applies `after` to dx.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
                 output dx, fields<T> gradient, epilogue<T> const& after = {}) const {

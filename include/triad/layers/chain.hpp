@@ -1,4 +1,4 @@
-// Two layers, of which the second takes the output of the first.
+// Two layers.  The second layer takes the output of the first layer as its input.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   u = first(x),  y = second(u)                 x: input of first, u (rows, columns), y: output of second
@@ -14,12 +14,12 @@ namespace triad {
 
 namespace detail {
 
-/// An input that is a struct of views and has the state as its member x.
+/// An input that is a struct of views, with the state as its member x.
 template <class Input>
 concept carries_state = requires(Input in) { in.x; };
 
-/// Checks that the output of a layer fits the input of the next layer.  Compilers print both types with the message,
-/// because the types are template arguments.
+/// Checks that the output of a layer fits the input of the next layer.  Both types are template arguments, so a
+/// compiler's error message shows them.
 template <class Output, class State>
 struct joins {
   static_assert(std::is_same_v<element_t<Output>, element_t<State>>,
@@ -81,7 +81,7 @@ struct chain {
   fields<S> plan_params(arena& place) const {
     return {plan<S>(first, place), plan<S>(second, place)};
   }
-  /// dims: sizes that both layers accept.
+  /// `dims` are sizes that both layers accept.
   template <class Dims>
   saved plan_saved(arena& place, Dims const& dims, keep kept = keep::everything) const {
     return {first.plan_saved(place, dims, kept), place.make<middle>(dims.rows, columns_out(first)),

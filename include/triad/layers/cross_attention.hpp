@@ -1,9 +1,9 @@
-// Cross-attention with its projections: the tokens of a decoder attend to the states that an encoder computed for their
+// Cross-attention with its projections.  The tokens of a decoder attend to states that an encoder computed for the
 // source.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   q = x w_q' + b_q                      x (rows, d)
-//   [k v] = source w' + b                 source (source rows, e); one matrix product, shared by all tokens of a target
+//   [k v] = source w' + b                 source (source rows, e); one matrix product for all tokens of a target
 //   y = attention(q, k, v) w_o' + b_o     (rows, d); the mathematics of the attention is in ops/attention.hpp
 #pragma once
 
@@ -13,16 +13,16 @@
 
 namespace triad {
 
-/// The sequences to which the tokens attend: states from another network.
+/// The sequences to which the tokens attend.  Their states come from another network.
 template <class T>
 struct source_states {
   tensor<T const, dyn, dyn> x;  // (source rows, e); has a gradient
   sequence_batch sequences;
-  vec<std::uint8_t const> masked{nullptr, 0};  // (source rows) 1: no query sees this key; (0): all keys are seen
+  vec<std::uint8_t const> masked{nullptr, 0};  // (source rows) 1: no query attends to this key; (0): no mask
 };
 
-/// The input of cross-attention: sequence s of x attends to sequence s of the source.  Every row of x and of the source
-/// must belong to a sequence.
+/// The input of cross-attention.  Sequence s of x attends to sequence s of the source.  Every row of x and of the
+/// source must belong to a sequence.
 template <class T, index_t D = dyn>
 struct cross_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
@@ -30,7 +30,7 @@ struct cross_input {
   source_states<T> source;
 };
 
-/// The numbers of rows of x and of the source.
+/// The number of rows of x and the number of rows of the source.
 struct cross_dims : row_dims {
   index_t source_rows;
   constexpr cross_dims(row_dims r, index_t source) : row_dims(r), source_rows(source) {}
@@ -90,7 +90,7 @@ struct cross_attention {
             place.make<output>(dims.rows, width())};
   }
 
-  /// Overwrites y, then applies `after` to it.
+  /// Overwrites y, then applies `after` to y.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after = {}) const {
@@ -102,7 +102,8 @@ struct cross_attention {
   void project(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, dyn> source, projected to) const {
     keys_values().forward(ex, c, w.source, source, {}, to);
   }
-  /// forward() with the keys and values that project() computed.  Of in.source, reads only the sequences and the mask.
+  /// forward() with the keys and values that project() computed.  Of in.source, reads only the members `sequences` and
+  /// `masked`.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after, const_view<projected> source) const {

@@ -1,13 +1,13 @@
-// One layer of the Edge Transformer.  It follows either the released program or the paper's equation 3.
+// One layer of the Edge Transformer.  The layer follows the released program or the paper's equation 3.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   u1 = norm(x);  a = drop(attention(u1));  u2 = u1 + a (released)  or  x + a (paper)
 //   u3 = norm(u2); f = drop(feed_forward(u3));  y = u3 + f (released)  or  f (paper)         all (rows, d)
 //
-// If in.wanted lists edges, everything after the triangular attention is computed only for these edges.  y then has one
-// row for each listed edge.
+// If in.wanted lists edges, the steps after the triangular attention are computed only for these edges.  In this case y
+// has one row for each listed edge.
 //
-// The graph of a causal decoder grows node by node.  A cache keeps the projections of the earlier edges
+// The graph of a causal decoder grows node by node.  A cache keeps the projections of earlier edges
 // (ops/triangle_step.hpp).  Two functions compute new edges, without gradients or dropout:
 //   begin    computes all edges between source nodes
 //   extend   computes the edges of the newest nodes, or one wanted edge for each of these nodes
@@ -26,7 +26,7 @@ namespace triad {
 
 /// Sizes and dropout rate of an Edge Transformer layer.
 struct edge_transformer_layer_options {
-  // d, h and the width of the feed-forward block.  not_given: the size that is given in the type, or one head.
+  // d, h and the width of the feed-forward block.  not_given means the size that the type has, or one head.
   index_t width = not_given, heads = not_given, hidden = not_given;
   double dropout = 0;
   triangle_form variant = triangle_form::full;
@@ -66,7 +66,7 @@ struct edge_transformer_layer {
       f("feed_forward", feed_forward);
     }
   };
-  /// The saved memory of the part after the triangular attention.
+  /// The values that the steps after the triangular attention save.
   struct rest {
     tensor<T, dyn, D> u2;  // (rows or wanted, d)
     typename layer_norm_layer<T, D>::saved norm2;
@@ -85,7 +85,7 @@ struct edge_transformer_layer {
     return {plan<S>(norm, place), plan<S>(attention, place), plan<S>(norm, place), plan<S>(block, place)};
   }
 
-  /// wanted: the number of edges for which y is computed; 0: all edges.
+  /// `wanted` is the number of edges for which y is computed.  0 means all edges.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
     index_t const d = width(), out = rows_wanted(dims.rows, wanted);
     auto const state = [&](index_t rows) { return place.make<tensor<T, dyn, D>>(rows, d); };
@@ -114,7 +114,7 @@ struct edge_transformer_layer {
     }
     finish(ex, c, w, o, residual, s, y);
   }
-  /// Runs the part after the triangular attention.  Overwrites y.
+  /// Runs the steps after the triangular attention.  Overwrites y.
   template <backend Ex>
   void finish(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> o, tensor<T const, dyn, D> residual,
               rest const& s, output y) const {
@@ -151,19 +151,19 @@ struct edge_transformer_layer {
       scatter_rows(ex, c.scratch, d_kept, in.wanted, d_o);
       scatter_rows(ex, c.scratch, du, in.wanted, d_residual);
     }
-    // From the gradient of o to the gradient of u1.  The residual's gradient is added to that of u1 (released) or of x
-    // (paper).
+    // From the gradient of o to the gradient of u1.  The residual's gradient is added to the gradient of u1 (released)
+    // or of x (paper).
     auto const du1 = state(rows);
     attention.mix_backward(ex, c.child(0), w.attention, with_state(in, s.u1), s.attention, d_o, du1, gradient.attention,
                            {.residual = in_form(form::released, d_residual)});
     norm.backward(ex, c, w.norm1, in.x, s.norm1, du1, dx, gradient.norm1, in_form(form::paper, d_residual));
   }
 
-  /// The number of values that a cache holds for each edge.
+  /// The number of elements that a cache has for each edge.
   constexpr index_t kept_of_edge() const { return attention.projections() * width(); }
 
   /// Computes the edges between source nodes from their states x (source rows, d).  Overwrites y (source rows, d),
-  /// unless y is empty.  Overwrites the first rows of the cache (rows, kept_of_edge()) with the projections.
+  /// unless y is empty.  Writes the projections of x to the first rows of the cache (rows, kept_of_edge()).
   template <backend Ex>
   void begin(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, graph_batch const& sources,
              tensor<T, dyn, dyn> cache, output y) const {
@@ -183,10 +183,11 @@ struct edge_transformer_layer {
     }
     finish(ex, c, w, o, goes_on(x, u1), s, y);
   }
-  /// Computes the edges of the newest nodes.  x (rows of the step, d) has the states of all these edges.  Writes their
-  /// projections to the cache, in the rows of the step; the cache leaves out the first at.skipped rows.  If `wanted`
-  /// has one edge for each slot, overwrites y (slots, d), and row_wanted (slots) gives the row of each wanted edge
-  /// among the rows of the step.  Otherwise overwrites all rows of y, which has as many rows as x.
+  /// Computes the edges of the newest nodes.  x has the states of all edges of this step, one row for each edge.
+  /// Writes the projections of x to the rows of this step in the cache.  The cache leaves out the first at.skipped
+  /// rows.  If `wanted` has one edge for each slot, overwrites y (slots, d) with the results of the wanted edges.  In
+  /// this case row_wanted (slots) has the row of each wanted edge in x.  Otherwise overwrites y, which has one row for
+  /// each row of x.
   template <backend Ex>
   void extend(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, edge_shells const& at,
               shell_edges wanted, vec<index_t const> row_wanted, tensor<T, dyn, dyn> cache, output y) const {
@@ -208,16 +209,16 @@ struct edge_transformer_layer {
   }
 
  private:
-  /// Returns x if the layer has the given form, otherwise an empty view.  It is for an operand that only one form adds.
+  /// Returns x if the layer has the form `which`, or else an empty view.  Only one of the forms adds the operand x.
   static matrix<T const> in_form(form which, tensor<T const, dyn, D> x) {
     return Form == which ? matrix<T const>(as_matrix(x)) : no_matrix<T const>();
   }
-  /// Returns the residual to which o is added.
+  /// Returns the residual: u1 (released) or x (paper).
   static tensor<T const, dyn, D> goes_on(tensor<T const, dyn, D> x, tensor<T const, dyn, D> u1) {
     return Form == form::released ? u1 : x;
   }
 
-  /// Returns u1 = norm(x), in scratch memory.  Writes the projections of u1 to the cache, starting at row `first`.
+  /// Returns u1 = norm(x) in scratch memory.  Writes the projections of u1 to the cache, from row `first` on.
   template <backend Ex>
   tensor<T const, dyn, D> project(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x,
                                   tensor<T, dyn, dyn> cache, index_t first) const {

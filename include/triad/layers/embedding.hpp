@@ -1,5 +1,5 @@
-// A table of vectors that are looked up by index: states of edges from their labels, or states of tokens from their
-// ids.
+// A table of vectors that are looked up by index.  The vectors are states of edges, looked up by label, or states of
+// tokens, looked up by id.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(r, :) = table(label(r), :)           table (v, d), y (rows, d)

@@ -1,5 +1,5 @@
-// Two affine maps, with relu or gelu and then dropout between them.  It is the feed-forward block of the layers, and
-// the readout of the Edge Transformer.
+// Two affine maps, with relu or gelu and then dropout between the two maps.  This is the feed-forward block of the
+// layers, and the readout of the Edge Transformer.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   z = x w1' + b1,  h = drop(f(z)),  y = h w2' + b2       x (rows, in), z and h (rows, hidden), y (rows, out)
@@ -31,7 +31,7 @@ struct feed_forward {
   double dropout = 0;  // the dropout rate of h
   activation between = activation::relu;
 
-  /// A size may be not_given if the type has it as a static size.
+  /// A size may be not_given if the type has this size as a template argument.
   feed_forward(index_t in, index_t hidden, index_t out, double rate = 0, activation f = activation::relu)
       : inner{extents_of<In, Hidden>(name, {"width of the input", in}, {"hidden", hidden})},
         outer{extents_of<Hidden, Out>(name, {"hidden", hidden}, {"width of the output", out})},
@@ -67,7 +67,8 @@ struct feed_forward {
     return {hidden, place.make<tensor<T, dyn, Hidden>>(dims.rows, inner.out())};
   }
 
-  /// Overwrites y, then applies `after` to y.  `after` may be the dropout and the residual of an outer block.
+  /// Overwrites y, then applies `after` to y.  `after` may have the dropout and the residual of the layer that contains
+  /// this block.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, output y,
                epilogue<T> const& after = {}) const {
@@ -101,7 +102,7 @@ struct feed_forward {
   }
 
  private:
-  /// Returns the dropout mask of the hidden units, which is the same in forward and backward.
+  /// Returns the dropout mask of the hidden units.  forward() and backward() use the same mask.
   dropout_mask hidden_dropout(call const& c) const { return c.child(0).dropout(dropout); }
 };
 

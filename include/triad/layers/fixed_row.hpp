@@ -1,4 +1,4 @@
-// Helpers for a table with one row that is not learned, such as the vector of padding.
+// Helpers for a table with one row that is not learned, such as the vector of the padding token.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace triad {
 
-/// `table` (v, d) is the gradient of a learned table.  Calls add(), which adds to it.  Afterwards row `fixed` has the
-/// values that it had before the call, so it keeps what other code added to it.  If `fixed` is negative, add() may
-/// change all rows.
+/// `table` (v, d) is the gradient of a learned table.  Calls add(), which adds to `table`.  Afterwards row `fixed` has
+/// the values that it had before the call, which may come from other uses of the table.  If `fixed` is negative, add()
+/// may change all rows.
 template <backend Ex, class Table, class Add>
 void add_but_row(Ex& ex, arena& scratch, Table table, index_t fixed, Add&& add) {
   if (fixed < 0) return add();
@@ -26,7 +26,7 @@ void add_but_row(Ex& ex, arena& scratch, Table table, index_t fixed, Add&& add) 
 }
 
 namespace detail {
-/// Throws unless `fixed` is below `tokens`.  owner: the name of the model for the message.
+/// Throws unless `fixed` is below `tokens`.  `owner` is the name of the model, for the message.
 inline void expect_fixed_token(char const* owner, index_t fixed, index_t tokens, char const* kind = "tokens") {
   TRIAD_EXPECTS(fixed < tokens, std::string(owner) + " fixed token is " + std::to_string(fixed) + ", expected below " +
                                     std::to_string(tokens) + ", the " + kind);

@@ -1,4 +1,4 @@
-// Fuse-attention with its projections: a token attends to its own states after each preceding layer (LRF equations 9
+// Fuse-attention with its projections.  A token attends to its own states after each preceding layer (LRF equations 9
 // and 10).
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -7,11 +7,11 @@
 //   c^h = m^h w_v^h' + s^h b_v^h
 //   y = c w_o' + b_o                                                    (rows, d)
 //
-// The superscript h is the head; heads of width k are side by side.  The formulas leave out b_k, because it does not
-// change the attention weights.
+// The superscript h is the head.  The columns of the heads, k for each head, are side by side.  The formulas leave out
+// b_k, because b_k does not change the attention weights.
 //
-// The states x_j are not projected.  So the products of a token take 4 d^2 multiplications for any l.  If the keys and
-// values of each state were projected, they would take (2 l + 2) d^2.
+// The states x_j are not projected.  So the products of a token take 4 d^2 multiplications for any l.  With projected
+// keys and values of each state, the products would take (2 l + 2) d^2 multiplications.
 #pragma once
 
 #include <cmath>
@@ -90,7 +90,7 @@ struct fuse_attention_layer {
     return {.query = q, .u = u, .mixed = m, .weights = w, .kept = s, .context = place.make<output>(dims.rows, width())};
   }
 
-  /// Overwrites y, then applies `after` to it.
+  /// Overwrites y, then applies `after` to y.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after = {}) const {
@@ -103,7 +103,7 @@ struct fuse_attention_layer {
     square().forward(ex, c, w.output, s.context, {}, y, after);
   }
 
-  /// Overwrites dx, then applies `after` to dx.  Adds to d_states, the gradient of the states.
+  /// Overwrites dx, then applies `after` to dx.  Adds to d_states, the gradient of in.states.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
                 output dx, fields<T> gradient, epilogue<T> const& after, layer_states<T> d_states) const {
@@ -133,7 +133,7 @@ struct fuse_attention_layer {
  private:
   constexpr index_t head_width() const { return width() / heads(); }
   fuse_attention_options options(call const& c) const { return {heads(), c.child(0).dropout(dropout)}; }
-  /// narrow() views (rows, h k) by head, as (h, rows, k).  wide() views (rows, h d) by head, as (h, rows, d).
+  /// narrow() views an array (rows, h k) as (h, rows, k).  wide() views an array (rows, h d) as (h, rows, d).
   template <class View>
   matrices<typename View::element_type> narrow(View v) const {
     return by_head(v, head_width());
@@ -146,8 +146,8 @@ struct fuse_attention_layer {
   matrices<typename View::element_type> by_head(View v, index_t columns) const {
     return make_matrices(v.data_handle(), heads(), v.extent(0), columns, columns, heads() * columns);
   }
-  /// Views a weight (h k, d) by head.  of_heads() is (h, k, d); of_heads_across() transposes the matrix of each head,
-  /// (h, d, k).
+  /// of_heads() views a weight (h k, d) as (h, k, d).  of_heads_across() views this weight as (h, d, k): the matrix of
+  /// each head is transposed.
   matrices<T const> of_heads(fields_of<map, T const> const& w) const {
     return make_matrices(w.weight.data_handle(), heads(), head_width(), width(), head_width() * width(), width());
   }

@@ -1,5 +1,5 @@
-// A layer of an encoder or a decoder.  A token may also attend to its states after earlier layers (LRF equations 4 to
-// 10).
+// One layer of an encoder or a decoder.  A token may also attend to its own states after earlier layers (LRF equations
+// 4 to 10).
 // SPDX-License-Identifier: Apache-2.0
 //
 //   t_1 = attention(x)                        to the tokens of the sequence; causal in a decoder
@@ -27,13 +27,13 @@ template <class T, index_t D = dyn>
 struct fused_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
   sequence_batch sequences;
-  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: no query sees this key; (0): all keys are seen
+  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: no query attends to this key; (0): no mask
   layer_states<T const> states;                // (l or more, rows, d); has a gradient; only for fuse-attention
   index_t layers = 0;                          // l
   source_states<T> source;                     // has a gradient; only for cross-attention
 };
 
-/// The sizes of a batch for a layer with `layers` earlier states; source_rows is 0 for an encoder.
+/// The sizes of a batch for a layer with `layers` earlier states.  source_rows is 0 for an encoder.
 struct fused_dims : fuse_dims {
   index_t source_rows;
   constexpr fused_dims(row_dims r, index_t l, index_t source = 0) : fuse_dims(r, l), source_rows(source) {}
@@ -58,9 +58,9 @@ struct fused_layer {
   cross_type cross;
   fuse_type fuse;
   block_type block;
-  bool crosses, fuses;  // whether the layer has cross-attention; whether it has fuse-attention
+  bool crosses, fuses;  // whether the layer has cross-attention; whether the layer has fuse-attention
 
-  /// source_width: the width of the encoder states to which a decoder attends; 0 for an encoder.
+  /// source_width is the width of the encoder states to which a decoder attends.  It is 0 for an encoder.
   fused_layer(transformer_layer_options const& o, index_t source_width, bool has_fuse)
       : attention{{shape_of(o), o.dropout, o.causal, o.reach}, norm_of(o), o.dropout, o.norms},
         cross{{shape_of(o), source_width, o.dropout}, norm_of(o), o.dropout, o.norms},
@@ -105,7 +105,7 @@ struct fused_layer {
             .fuses = fuses};
   }
   saved plan_saved(arena& place, fused_dims const& dims, keep kept = keep::everything) const {
-    arena none;  // an arena without memory, for parts that this layer does not have
+    arena none;  // an arena without memory, for values that this layer does not have
     auto &of_cross = crosses ? place : none, &of_fuse = fuses ? place : none;
     row_dims const rows(dims.rows);
     return {.attention = attention.plan_saved(place, rows, kept),
@@ -123,7 +123,7 @@ struct fused_layer {
     if (crosses) cross.forward(ex, c.child(1), w.cross, cross_of(in, s), s.cross, s.after_cross);
     rest(ex, c, w, in, s, y);
   }
-  /// Computes one more token of every sequence that a decoder generates; row s of x belongs to sequence s.  source
+  /// Computes the next token of every sequence that a decoder generates.  Row s of x belongs to sequence s.  `source`
   /// (source rows, 2 d) has the keys and values of in.source.  Each sequence of in.sequences consists of the rows that
   /// share a source.
   template <backend Ex>
@@ -135,7 +135,7 @@ struct fused_layer {
   }
 
   /// Overwrites dx (rows, d), which must not be dy.  Adds to d_states (l or more, rows, d), the gradient of the earlier
-  /// states, and to d_source (source rows, e), the gradient of the source.
+  /// states.  Adds to d_source (source rows, e), the gradient of the source.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
                 output dx, fields<T> gradient, layer_states<T> d_states, tensor<T, dyn, dyn> d_source) const {
@@ -156,7 +156,7 @@ struct fused_layer {
   }
 
  private:
-  /// Runs fuse-attention, if the layer has it, and the feed-forward block.
+  /// Runs fuse-attention, if the layer has it, then the feed-forward block.
   template <backend Ex>
   void rest(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
     if (fuses) fuse.forward(ex, c.child(2), w.fuse, fuse_of(in, s), s.fuse, s.after_fuse);

@@ -8,8 +8,8 @@
 //   layer_link::sum        input_l = sum_{j<l} x_j
 //   layer_link::weighted   input_l = sum_{j<l} w_lj norm_j(x_j),  y = input_{L+1}: DLCL (Wang et al. 2019)
 //
-// All states are kept.  Backward goes through the layers from the last to the first, and each layer adds to the
-// gradients of the earlier states.  So the gradient of x_j is complete when backward reaches layer j.
+// All states are kept.  The backward pass goes from the last layer to the first, and each layer adds to the gradients
+// of the earlier states.  So the gradient of x_j is complete when the backward pass reaches layer j.
 #pragma once
 
 #include <bit>
@@ -24,10 +24,10 @@
 
 namespace triad {
 
-/// The way in which the input of a layer is computed from the earlier states.
+/// How the input of a layer is computed from the earlier states.
 enum class layer_link { previous, sum, weighted };
 
-/// The largest number of layers of a stack, because fused_stack_options::fused has one bit for each layer.
+/// The largest number of layers of a stack.  fused_stack_options::fused has one bit for each layer.
 inline constexpr index_t most_layers = 63;
 
 struct fused_stack_options {
@@ -39,8 +39,8 @@ struct fused_stack_options {
   index_t source_width = 0;  // the width of the encoder states to which a decoder attends; 0: an encoder
 };
 
-/// all_fused() is the value of fused_stack_options::fused if all layers have fuse-attention; only_top_fused() is the
-/// value if only the last layer has it.
+/// Values of fused_stack_options::fused.  all_fused(): all layers have fuse-attention.  only_top_fused(): only the last
+/// layer has fuse-attention.
 constexpr std::uint64_t all_fused(index_t layers) {
   if (layers != 0) (void)checked_size("all_fused", {"layers", layers, most_layers});
   return (std::uint64_t{1} << layers) - 1;
@@ -81,11 +81,12 @@ struct fused_stack {
   }
 
   constexpr index_t width() const { return layer_options.width; }
-  /// Layer k + 1.
+  /// Returns layer k + 1.
   layer_type layer(index_t k) const { return layer_type(layer_options, source_width, (fused >> k & 1) != 0); }
   constexpr norm_type norm() const { return {extents<D>(width()), layer_options.epsilon}; }
   constexpr bool normed() const { return layer_options.norms == norm_position::before && link != layer_link::weighted; }
-  /// The number of norms outside of the layers: one for each weighted state, one for the last state only, or none.
+  /// The number of norms outside of the layers: count + 1 with layer_link::weighted, 1 if only the last state has a
+  /// norm, or 0.
   constexpr index_t norms() const { return link == layer_link::weighted ? count + 1 : normed() ? 1 : 0; }
 
   /// The parameters.  Layers with fuse-attention have more parameters than layers without it.
@@ -165,7 +166,7 @@ struct fused_stack {
     series<layer_plan> layers;
     series<norm_plan> norms;
 
-    /// The saved memory of layer k + 1.  Unless everything is kept, the next layer overwrites this memory.
+    /// The values that layer k + 1 saves.  Unless everything is kept, the next layer overwrites these values.
     typename layer_type::saved at(index_t k) const { return layers.at(k); }
     typename norm_type::saved norm(index_t j) const { return norms.at(j); }
     /// x_l.
@@ -187,7 +188,8 @@ struct fused_stack {
     return measured;
   }
 
-  /// With keep::inputs only the states are kept.  Backward then runs each layer again, except the last one.
+  /// With keep::inputs, only the states are kept.  The backward pass then runs the forward pass of all layers except
+  /// the last one again.
   saved plan_saved(arena& place, index_t rows, index_t source_rows, keep kept = keep::everything) const {
     fused_dims const dims(row_dims(rows), count, source_rows);
     auto const states = place.make<layer_states<T>>(count + 1, rows, width());
@@ -210,15 +212,15 @@ struct fused_stack {
             .norms = plan_series(place, norm_plan{norm(), rows}, norms())};
   }
 
-  /// Overwrites s.y().  Reads x_0 from s.x(0).
+  /// Reads x_0 from s.x(0).  Overwrites s.y().
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s) const {
     each_layer(ex, w, in, s, [&](index_t k, fused_input<T, D> const& x) {
       layer(k).forward(ex, c.child(k), w.at(k), x, s.at(k), s.x(k + 1));
     });
   }
-  /// Computes one more token of every sequence that a decoder generates (fused_layer::extend).  For layer k + 1,
-  /// cache(k) returns the attention_cache, and source(k) (source rows, 2 d) returns the keys and values of the source.
+  /// Computes the next token of every sequence that a decoder generates (fused_layer::extend).  For layer k + 1,
+  /// cache(k) returns the attention_cache, and source(k) returns the keys and values of the source (source rows, 2 d).
   template <backend Ex, class Cache, class Source>
   void extend(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s, Cache&& cache,
               Source&& source) const {
@@ -256,7 +258,7 @@ struct fused_stack {
     }
     for (index_t k = count - 1; k >= 0; --k) {
       if (link == layer_link::weighted) mix(ex, w, s, k + 1, s.input);
-      if (s.kept == keep::inputs && k + 1 < count)  // s.at(k) still holds forward's values for the last layer
+      if (s.kept == keep::inputs && k + 1 < count)  // s.at(k) still has forward's values of the last layer
         layer(k).forward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), again);
       layer(k).backward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), slice(d, k + 1), d_input, gradient.at(k),
                         d, d_source);
@@ -273,7 +275,7 @@ struct fused_stack {
     transform(ex, unchanged{}, slice(d, 0), dx0);
   }
 
-  /// The input of layer k + 1.
+  /// Returns the input of layer k + 1.
   fused_input<T, D> input_at(fused_input<T, D> in, saved const& s, index_t k) const {
     in.x = link == layer_link::previous ? s.x(k) : link == layer_link::sum ? slice(s.mixed, k) : s.input;
     in.states = s.states;
@@ -282,7 +284,8 @@ struct fused_stack {
   }
 
  private:
-  /// Calls pass(k, input) for every layer; pass computes state k + 1.  Then computes the result, unless it is a state.
+  /// Calls pass(k, input) for every layer; pass() computes state k + 1.  Then computes the result, unless the result is
+  /// a state.
   template <backend Ex, class Pass>
   void each_layer(Ex& ex, fields<T const> w, fused_input<T, D> const& in, saved const& s, Pass&& pass) const {
     for (index_t k = 0; k < count; ++k) {
@@ -298,10 +301,10 @@ struct fused_stack {
   }
 
   static state slice(layer_states<T> v, index_t k) { return state(triad::slice(v, k)); }
-  /// The first l states as a matrix (l, rows d), one state in each row.
+  /// Returns the first l states as a matrix (l, rows d) with one state in each row.
   static tensor<T, dyn, dyn> stacked(layer_states<T> v, index_t l) { return reshape(v, l, v.extent(1) * v.extent(2)); }
 
-  /// Computes the input of layer k + 1, unless the input is itself a state.
+  /// Computes the input of layer k + 1, unless the input is a state.
   template <backend Ex>
   void enter(Ex& ex, fields<T const> w, saved const& s, index_t k) const {
     if (link == layer_link::sum) {

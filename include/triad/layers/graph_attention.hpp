@@ -30,7 +30,7 @@ struct graph_attention_layer_options {
 };
 
 /// The states of the nodes of a batch of graphs.  Each edge has a label, a score that is added to the attention score,
-/// and a value that is added to the value.
+/// and a value that is added to the value v of the node that is attended to.
 template <class T, index_t D, index_t H>
 struct graph_attention_input {
   tensor<T const, dyn, D> x;           // (nodes, d); has a gradient
@@ -40,7 +40,7 @@ struct graph_attention_input {
   vec<index_t const> label;  // (rows); 0: no edge
 };
 
-/// The gradients of edge_score and edge_value; all layers add to them.
+/// The gradients of edge_score and edge_value.  All layers add to these gradients.
 template <class T, index_t D, index_t H>
 struct edge_parts_gradient {
   tensor<T, dyn, H> score;  // (rows, h)
@@ -151,22 +151,22 @@ struct graph_attention_layer {
     return {of_queries(scores), of_keys(scores), as_matrix(in.edge_score), as_matrix(read_only(s.value)),
             as_matrix(in.edge_value)};
   }
-  /// The columns of one head: (nodes, k).
+  /// Returns the columns of one head: (nodes, k).
   template <class View>
   auto of_head(View v, index_t head) const {
     return column_block(v, head * head_width(), head_width());
   }
-  /// The query vector and the key vector of one head: (2, k).
+  /// Returns the query vector and the key vector of one head: (2, k).
   template <class S>
   matrix<S> vectors(tensor<S, dyn, dyn> scores, index_t head) const {
     return make_matrix(scores.data_handle() + head * head_width(), 2, head_width(), width());
   }
-  /// qs and ks of one head: (nodes, 2).
+  /// Returns qs and ks of one head: (nodes, 2).
   template <class S>
   matrix<S> both_scores(tensor<S, dyn, dyn> scores, index_t head) const {
     return column_block(scores, 2 * head, 2);
   }
-  /// of_queries() is qs of all heads, and of_keys() is ks of all heads: (nodes, h) each.
+  /// of_queries() returns qs of all heads, and of_keys() returns ks of all heads: (nodes, h) each.
   template <class S>
   matrix<S> of_queries(tensor<S, dyn, dyn> scores) const {
     return make_matrix(scores.data_handle(), scores.extent(0), heads(), 2 * heads(), 2);

@@ -9,9 +9,9 @@
 //   forward(ex, call, fields<T const>, input, saved const&, output)
 //   backward(ex, call, fields<T const>, input, saved const&, doutput, dinput, fields<T> gradient)
 //
-// backward gets the input again.  So `saved` consists of memory only, and it can be planned again at any time.
-// backward is correct if, for f = sum(y dy), it overwrites dinput with df/dinput and adds df/dparameters to gradient.
-// An `input` is a view, or a struct whose member x is the view that has a gradient.
+// backward takes the input too, so `saved` has only views of planned memory.  Planning this memory again gives equal
+// views.  backward is correct if it overwrites dinput with df/dinput and adds df/dparameters to gradient, for f = sum(y
+// dy).  An `input` is a view, or a struct whose member x is the view that has a gradient.
 #pragma once
 
 #include <concepts>
@@ -26,8 +26,8 @@
 
 namespace triad {
 
-/// Says whether a layer follows the released program or the paper, for layers in which these differ.  The published
-/// results for CLUTRR, COGS and CFQ's queries were computed with the released programs.
+/// Says whether a layer follows the released program or the paper.  Layers in which the two differ have this option.
+/// The published results for CLUTRR, COGS and CFQ's queries were computed with the released programs.
 enum class form { released, paper };
 
 /// The values that a model keeps between forward and backward.
@@ -41,9 +41,9 @@ enum class keep {
 struct row_dims {
   index_t rows = 0;
   constexpr explicit row_dims(index_t r) : rows(r) {}
-  constexpr row_dims(graph_dims const& g) : rows(g.rows) {}  // for such a layer inside of a graph layer
+  constexpr row_dims(graph_dims const& g) : rows(g.rows) {}  // for a layer on rows inside of a graph layer
 };
-/// Calls f.sum() with each size for core/batch_sizes.hpp.
+/// Calls f.sum() with each size, for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(row_dims& d, F&& f) {
   f.sum(d.rows, "rows");
@@ -60,8 +60,8 @@ struct dims_of<Layer> {
   using type = typename Layer::planned_with;
 };
 }  // namespace detail
-/// The type of the sizes that plan_saved() of a layer or model takes: its type planned_with, or graph_dims if it has
-/// none.
+/// The type of the sizes that plan_saved() of a layer or model takes.  It is the layer's member type planned_with, or
+/// graph_dims if the layer has no such member.
 template <class Layer>
 using layer_dims = typename detail::dims_of<Layer>::type;
 
@@ -84,13 +84,13 @@ concept plans_saved = requires(L const& l, arena& place, layer_dims<L> const& di
 
 }  // namespace detail
 
-/// A layer, as stacks, models and gradient_check use it.  The concept does not check forward and backward; compilers
-/// check them at their calls.
+/// A layer, as stacks, models and gradient_check use layers.  The concept does not check forward() and backward().
+/// Compilers check these functions where they are called.
 template <class L>
 concept layer = detail::names_layer_types<L> && detail::plans_parameters<L> && detail::plans_saved<L>;
 
 namespace detail {
-/// Returns layer<L>.  If a member is missing, a static assertion names it.
+/// Returns layer<L>.  If a member is missing, a static assertion has the name of this member.
 template <class L>
 constexpr bool expect_layer() {
   static_assert(names_layer_types<L>, "a layer names its input, output, saved and fields<S> (triad/layers/layer.hpp)");
@@ -102,7 +102,7 @@ constexpr bool expect_layer() {
 }
 }  // namespace detail
 
-/// The states of the edges of a batch of graphs, which are the input of graph layers.
+/// The states of the edges of a batch of graphs.  Graph layers take this input.
 template <class T, index_t D>
 struct edge_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
@@ -113,7 +113,7 @@ struct edge_input {
   vec<index_t const> sources{nullptr, 0};
 };
 
-/// Returns the same input with x as its state.
+/// Returns the input `in` with x as its state.
 template <class Input, class View>
 constexpr Input with_state(Input in, View x) {
   if constexpr (requires { in.x; })
@@ -123,7 +123,7 @@ constexpr Input with_state(Input in, View x) {
   return in;
 }
 
-/// Returns the part of an input that has a gradient: the input itself, or its member x.
+/// Returns the part of an input that has a gradient: the input, or its member x.
 template <class Input>
 constexpr auto state_of(Input const& in) {
   if constexpr (requires { in.x; })
@@ -134,8 +134,8 @@ constexpr auto state_of(Input const& in) {
 template <class Input>
 using state_of_t = decltype(state_of(std::declval<Input const&>()));
 
-/// columns_in() is the number of columns of a layer's input: in() if the layer has it, otherwise width().
-/// columns_out() is the number of columns of its result: out() or width().
+/// columns_in() returns the number of columns of a layer's input.  It is in() if the layer has this function, or else
+/// width().  columns_out() returns the number of columns of a layer's result.  It is out() or else width().
 template <class Layer>
 constexpr index_t columns_in(Layer const& layer) {
   if constexpr (requires { layer.in(); })
@@ -162,7 +162,7 @@ constexpr bool columns_clash() {
 }
 }  // namespace detail
 
-/// Returns the number of rows of a layer's result: `wanted`, or all `rows` if `wanted` is 0.
+/// Returns the number of rows of a layer's result.  It is `wanted`, or `rows` if `wanted` is 0.
 constexpr index_t rows_wanted(index_t rows, index_t wanted) { return wanted > 0 ? wanted : rows; }
 
 }  // namespace triad

@@ -43,7 +43,7 @@ struct layer_norm_layer {
   void forward(Ex& ex, call const&, fields<T const> w, input x, saved const& s, output y) const {
     layer_norm(ex, x, w.gain, w.bias, epsilon, y, s.mean, s.rstd);
   }
-  /// Overwrites dx with the gradient, plus `add` if `add` is not empty.  dx may be dy.
+  /// Overwrites dx with the gradient.  Adds `add` to dx unless `add` is empty.  dx may be dy.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, const_view<output> dy, output dx,
                 fields<T> gradient, matrix<T const> add = no_matrix<T const>()) const {

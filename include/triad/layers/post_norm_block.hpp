@@ -1,8 +1,8 @@
-// The part of a post-norm layer after its first residual sum: a norm, a feed-forward block, a residual sum and a norm.
+// The second part of a post-norm layer.  The first part ends with the residual sum of the attention.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   u = norm1(x);  v = u + drop(feed_forward(u));  y = norm2(v)          x, u, v, y (rows, d)
-// x is a residual stream to which the result of the attention has already been added.
+// x is the residual sum: the result of the attention has already been added.
 #pragma once
 
 #include "triad/core/sizes.hpp"

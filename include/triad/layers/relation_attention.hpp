@@ -3,7 +3,8 @@
 //
 //   [q k v] = x w' + b                       x (nodes, d); one matrix product
 //   context = attention(q, k, v, gk, gv)     (nodes, d); gk and gv side by side in relations (rows, 2 d)
-// The output projection is part of the outer layer, because that layer may need the result for only a few nodes.
+// The output projection is part of the layer that contains this one, because that layer may need only the results of a
+// few nodes.
 #pragma once
 
 #include "triad/core/views.hpp"
@@ -14,16 +15,16 @@
 
 namespace triad {
 
-/// Pairs of nodes.  As the member `wanted` of an input, they are the nodes for which results are computed; an empty
-/// list means all nodes.
+/// Pairs of nodes.  The member `wanted` of an input lists the nodes for which results are computed.  An empty list
+/// means all nodes.
 struct node_pairs {
   vec<index_t const> first{nullptr, 0}, second{nullptr, 0};  // (b) each: the index among all nodes
 
   constexpr index_t count() const { return first.extent(0); }
 };
 
-/// Sets y(2 r) = x(first(r)) and y(2 r + 1) = x(second(r)).  So the memory of y is also a matrix (b, 2 d) whose rows
-/// have both nodes of a pair side by side.
+/// Sets y(2 r) = x(first(r)) and y(2 r + 1) = x(second(r)).  So the memory of y is also a matrix (b, 2 d).  Each row of
+/// this matrix has both nodes of a pair side by side.
 template <backend Ex, class X, class Y>
 void gather_rows(Ex& ex, X x, node_pairs const& pairs, Y y) {
   expect_extent("gather_rows", "rows of y", y.extent(0), 2 * pairs.count());
@@ -33,7 +34,7 @@ void gather_rows(Ex& ex, X x, node_pairs const& pairs, Y y) {
   gather_rows(ex, x, pairs.second, column_block(both, d, d));
 }
 
-/// Overwrites dx with the gradient of gather_rows() of pairs.  Returns dx.
+/// Overwrites dx with the gradient of gather_rows() for `pairs`.  Returns dx.
 template <backend Ex, class Dy, class Dx>
 const_view<Dx> scatter_rows(Ex& ex, scratch_place scratch, Dy dy, node_pairs const& pairs, Dx dx) {
   index_t const d = dy.extent(1);
@@ -50,7 +51,7 @@ constexpr tensor<T, dyn, D> no_rows() {
   return tensor<T, dyn, D>(nullptr, extents<dyn, D>(0, D == dyn ? 0 : D));
 }
 
-/// The states of the nodes of a batch of graphs, and the keys and values of its edges.
+/// The states of the nodes of a batch of graphs, and the keys and values of their edges.
 template <class T, index_t D>
 struct relation_input {
   tensor<T const, dyn, D> x;            // (nodes, d); has a gradient
@@ -102,7 +103,7 @@ struct relation_attention_layer {
             column_block(relations, 0, d), column_block(relations, d, d)};
   }
 
-  /// Overwrites s.context with the attention's result for every node.
+  /// Overwrites s.context with the result of the attention for every node.
   template <backend Ex>
   void attend(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
     stacked().forward(ex, c, w, in.x, {}, s.projected);

@@ -3,7 +3,7 @@
 //
 //   c = attention(x, relations);  t = x + drop(c w_o' + b_o);  y = post_norm_block(t)         x, c, t, y (nodes, d)
 //
-// If in.wanted lists pairs of nodes, everything after the attention is computed only for these nodes.  In that case y
+// If in.wanted lists pairs of nodes, the steps after the attention are computed only for these nodes.  In this case y
 // is (2 b, d): row 2 r is the first node of pair r, and row 2 r + 1 is the second node.
 #pragma once
 
@@ -16,12 +16,12 @@ namespace triad {
 
 /// Sizes and dropout rate of a relation-aware layer.
 struct relation_layer_options {
-  // d, h and the width of the feed-forward block.  not_given: the size that is given in the type, or one head.
+  // d, h and the width of the feed-forward block.  not_given means the size that the type has, or one head.
   index_t width = not_given, heads = not_given, hidden = not_given;
   double dropout = 0;
 };
 
-/// The gradient of the relations; all layers add to it.
+/// The gradient of the relations.  All layers add to this gradient.
 template <class T>
 struct relations_gradient {
   tensor<T, dyn, dyn> d;  // (rows, 2 d)
@@ -78,7 +78,7 @@ struct relation_layer {
   }
 
   output plan_state(arena& place, graph_dims const& dims) const { return place.make<output>(dims.nodes, width()); }
-  /// wanted: the number of nodes for which y is computed; 0: all nodes.
+  /// `wanted` is the number of nodes for which y is computed.  0 means all nodes.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
     index_t const out = rows_wanted(dims.nodes, wanted);
     auto const state = [&](index_t rows) { return place.make<tensor<T, dyn, D>>(rows, width()); };
@@ -123,7 +123,8 @@ struct relation_layer {
                               relations.how, gradient.attention.projections, {.residual = as_matrix(d_residual)});
   }
 
-  /// Overwrites y with the new states of some nodes.  Takes the context and the states x of these nodes.
+  /// Overwrites y with the new states of some nodes.  `context` and `x` have the contexts and the states of these
+  /// nodes.
   template <backend Ex>
   void transform_nodes(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> context,
                        tensor<T const, dyn, D> x, saved const& s, output y) const {
@@ -131,8 +132,8 @@ struct relation_layer {
                     {.dropout = c.child(1).dropout(dropout), .residual = as_matrix(x)});
     block.forward(ex, c.child(2), w.block, s.t, s.block, y);
   }
-  /// Computes the gradient of transform_nodes().  Overwrites dt, which is the gradient of t and also of x.  Overwrites
-  /// d_context, then applies `after` to d_context.
+  /// Computes the gradient of transform_nodes().  Overwrites dt, the gradient of t.  dt is also the gradient of x.
+  /// Overwrites d_context, then applies `after` to d_context.
   template <backend Ex>
   void transform_nodes_backward(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> context,
                                 saved const& s, const_view<output> dy, output dt, output d_context, fields<T> gradient,

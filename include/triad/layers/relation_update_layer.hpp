@@ -6,8 +6,8 @@
 //   u(i, j) = left(c(i)) + right(c(j));  t = g + drop(u);  g' = post_norm_block(t)            u, t, g' (rows, d)
 //
 // For u, the paper concatenates the states of the two nodes and applies one map.  The released program and this layer
-// instead add the results of two maps of the contexts.  If in.wanted lists edges with their nodes, g' has only those b
-// rows.  If y has no rows, the new states of nodes are not computed.
+// apply one map to the context of each node and add the two results.  If in.wanted lists b edges with their nodes, g'
+// has only the rows of these b edges.  If y has no rows, the new states of nodes are not computed.
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@
 
 namespace triad {
 
-/// Edges with their two nodes.  As the member `wanted` of an input, they are the edges for which results are computed;
-/// an empty list means all edges.
+/// Edges with their two nodes.  The member `wanted` of an input lists the edges for which results are computed.  An
+/// empty list means all edges.
 struct wanted_edges {
   vec<index_t const> edge{nullptr, 0};  // (b)
   node_pairs ends{};                    // (b)
@@ -48,25 +48,25 @@ struct relation_states {
   View edges;  // (rows, d) or (b, d)
 };
 
-/// Returns the same states, read-only.
+/// Returns read-only views of the states.
 template <class View>
 constexpr relation_states<const_view<View>> read_only(relation_states<View> s) {
   return {s.nodes, s.edges};
 }
-/// Returns the same input with other states.
+/// Returns the input `in` with the states `s`.
 template <class T, index_t D, class View>
 constexpr relation_update_input<T, D> with_state(relation_update_input<T, D> in, relation_states<View> s) {
   in.x = s.nodes;
   in.g = s.edges;
   return in;
 }
-/// Overwrites y.edges with the wanted edges; does not change y.nodes.
+/// Overwrites y.edges with the wanted edges.  Does not change y.nodes.
 template <backend Ex, class X, class Y>
 void gather_rows(Ex& ex, relation_states<X> x, wanted_edges const& wanted, relation_states<Y> y) {
   gather_rows(ex, x.edges, wanted.edge, y.edges);
 }
-/// Overwrites dx.edges with the gradient of gather_rows().  Returns dx.edges together with dy.nodes, because
-/// gather_rows() does not change nodes.
+/// Overwrites dx.edges with the gradient of gather_rows().  Returns dx.edges and dy.nodes: gather_rows() does not
+/// change nodes, so their gradient stays the same.
 template <backend Ex, class Dy, class Dx>
 relation_states<const_view<Dx>> scatter_rows(Ex& ex, scratch_place scratch, relation_states<Dy> dy,
                                              wanted_edges const& wanted, relation_states<Dx> dx) {
@@ -90,7 +90,7 @@ struct relation_update_layer {
   using node_layer = relation_layer<T, D, H, F>;
 
   node_layer nodes;
-  post_norm_block<T, D, F> block;  // for the edges
+  post_norm_block<T, D, F> block;  // feed-forward and norms of the edges
   double dropout = 0;              // the dropout rate of u
 
   explicit relation_update_layer(relation_layer_options const& o)
@@ -130,7 +130,7 @@ struct relation_update_layer {
   output plan_state(arena& place, graph_dims const& dims) const {
     return {place.make<state>(dims.nodes, width()), place.make<state>(dims.rows, width())};
   }
-  /// wanted: the number of edges for which g' is computed; 0: all edges.
+  /// `wanted` is the number of edges for which g' is computed.  0 means all edges.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
     index_t const out = rows_wanted(dims.rows, wanted);
     return {place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * width()),
@@ -170,8 +170,8 @@ struct relation_update_layer {
     block.forward(ex, c.child(2), w.edges, s.t, s.block, y.edges);
   }
 
-  /// Overwrites dx.edges, and overwrites dx.nodes unless it is empty.  If dy.nodes has no rows, the gradient of y is
-  /// zero.
+  /// Overwrites dx.edges.  Overwrites dx.nodes unless dx.nodes is empty.  If dy.nodes has no rows, the gradient of y
+  /// counts as zero.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s,
                 relation_states<const_view<state>> dy, output dx, fields<T> gradient) const {
@@ -182,7 +182,7 @@ struct relation_update_layer {
     auto const context = s.nodes.attention.context;
     auto const mask = c.child(1).dropout(dropout);
 
-    // From the gradient of g' to those of t, of g and of the contexts of both nodes.
+    // From the gradient of g' to the gradients of t, of g and of the contexts of both nodes.
     auto const dt = make(dy.edges.extent(0)), d_context = make(n);
     block.backward(ex, c.child(2), w.edges, s.t, s.block, dy.edges, dt, gradient.edges);
     auto d_g = dt;
@@ -205,7 +205,7 @@ struct relation_update_layer {
       scatter_rows(ex, c.scratch, dt, in.wanted.edge, d_g);
     }
 
-    // From the gradient of y to those of the context and of x.
+    // From the gradient of y to the gradients of the context and of x.
     epilogue<T> from_residual;
     auto d_all = d_context;
     if (dy.nodes.extent(0) != 0) {
@@ -216,7 +216,8 @@ struct relation_update_layer {
       from_residual.residual = as_matrix(d_residual);
     }
 
-    // From the gradient of the context to those of x and of the relations, and from there to that of g.
+    // From the gradient of the context to the gradients of x and of the relations.  From the gradient of the relations
+    // to the gradient of g.
     auto const d_relations = scratch.make<tensor<T, dyn, dyn>>(rows, 2 * d);
     nodes.attention.attend_backward(ex, c.child(0).child(0), w.nodes.attention.projections, node_input(in, s),
                                     s.nodes.attention, d_all, dx.nodes, d_relations, edge_gradients::overwritten,
@@ -229,7 +230,8 @@ struct relation_update_layer {
     return {in.x, s.relations, in.graphs, in.mask};
   }
 
-  /// The contexts of the first nodes (end 0) or the second nodes (end 1) of the wanted edges: (b, d).
+  /// Returns the contexts of one end of the wanted edges, (b, d).  `end` is 0 for the first node of each edge and 1 for
+  /// the second.
   template <class S>
   matrix<S> kept_end(tensor<S, dyn, D> kept, index_t end) const {
     return make_matrix(kept.data_handle() + end * width(), kept.extent(0) / 2, width(), 2 * width());

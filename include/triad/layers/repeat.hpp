@@ -1,11 +1,11 @@
-// One layer applied N times, either with the same parameters each time (tied) or with different parameters.
+// One layer applied N times.  All applications share one set of parameters (tied), or each application has its own set.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_0 = x,  x_{k+1} = layer(w_k, x_k),  y = x_N
 //
 // The parameters, states and saved memory of the N applications are stored as series (core/series.hpp), so N may be
-// dynamic.  With keep::inputs only the x_k are kept, and backward runs each layer again.  If only some rows of y are
-// wanted, either the last layer computes only these rows, or they are gathered from x_N.
+// dynamic.  With keep::inputs, only the x_k are kept, and the backward pass runs each layer's forward pass again.  If
+// only some rows of y are wanted, either the last layer computes only these rows, or these rows are gathered from x_N.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +21,13 @@
 namespace triad {
 
 namespace detail {
-/// Plans the parameters of one application, as an element of a series.
+/// Plans the parameters of one application, as one element of a series.
 template <class Layer, class S>
 struct params_plan {
   Layer layer;
   fields_of<Layer, S> operator()(arena& place) const { return plan<S>(layer, place); }
 };
-/// Plans the saved memory of one application, as an element of a series.
+/// Plans the saved memory of one application, as one element of a series.
 template <class Layer>
 struct saved_plan {
   Layer layer;
@@ -35,8 +35,8 @@ struct saved_plan {
   keep kept;
   auto operator()(arena& place) const { return layer.plan_saved(place, dims, kept); }
 };
-/// Plans the result of one application, as an element of a series.  Calls plan_state() of the layer if it has one;
-/// otherwise the result is (rows, d).
+/// Plans the result of one application, as one element of a series.  Calls plan_state() if the layer has this function.
+/// Otherwise the result is (rows, d).
 template <class Layer>
 struct state_plan {
   Layer layer;
@@ -49,7 +49,7 @@ struct state_plan {
   }
 };
 
-/// The rows of x_N that a repeat computes.
+/// Which rows of x_N a repeat computes.
 enum class which_rows {
   all,
   pruned,    // the last layer computes only the wanted rows
@@ -64,7 +64,7 @@ concept computes_wanted_rows =
       in.wanted = in.wanted;
     };
 struct nothing {};
-/// The type of the saved memory of a layer that can compute only wanted rows; an empty type for other layers.
+/// The type of the saved memory of a layer that can compute only wanted rows.  For other layers, an empty type.
 template <class Layer>
 using saved_of_wanted = std::conditional_t<computes_wanted_rows<Layer>, typename Layer::saved, nothing>;
 }  // namespace detail
@@ -81,7 +81,7 @@ struct repeat {
   Layer layer;
   [[no_unique_address]] extents<N> depth;
   bool tied = false;
-  bool prune = true;  // false: if rows are wanted, they are gathered from all rows of the last layer
+  bool prune = true;  // false: the last layer computes all rows, and the wanted rows are gathered
 
   constexpr index_t count() const { return depth.extent(0); }
   constexpr index_t width() const { return columns_out(layer); }
@@ -104,17 +104,17 @@ struct repeat {
     detail::saved_of_wanted<Layer> last;       // the saved memory of the last layer, if it is pruned
     detail::which_rows computed;
 
-    /// Whether layer k + 1 computes only the wanted rows; its saved memory is then `last`.
+    /// Whether layer k + 1 computes only the wanted rows.  If so, its saved memory is `last`.
     bool pruned(index_t k) const { return computed == detail::which_rows::pruned && k == depth - 1; }
-    /// The saved memory of layer k + 1.  After a pass, it is valid if keeps(k).
+    /// Returns the values that layer k + 1 saved.  After a pass, the values are valid if keeps(k).
     typename Layer::saved at(index_t k) const {
       if constexpr (detail::computes_wanted_rows<Layer>)
         if (pruned(k)) return last;
       return layers.at(k);
     }
     bool keeps(index_t k) const { return kept == keep::everything || pruned(k); }
-    /// x_k (rows, d) for k < N; also x_N if wanted rows are gathered from it.  A caller that has no memory for x_0 can
-    /// write x_0 to state(0).
+    /// Returns x_k (rows, d), for k < N.  Also returns x_N if the wanted rows are gathered from x_N.  A caller that has
+    /// no memory for x_0 can write x_0 to state(0).
     output state(index_t k) const {
       index_t const most = computed == detail::which_rows::gathered ? depth : depth - 1;
       TRIAD_EXPECTS(k >= 0 && k <= most, "repeat: state " + std::to_string(k) + ", expected 0 to " +
@@ -137,8 +137,8 @@ struct repeat {
             .last = {},
             .computed = which_rows::all};
   }
-  /// Plans memory for a pass that computes only `wanted` rows of the result.  The member in.wanted of the input of
-  /// forward and backward lists these rows.
+  /// Plans memory for a pass that computes only some rows of the result.  `wanted` is the number of these rows.  The
+  /// member `wanted` of the input of forward() and backward() lists the rows.
   saved plan_wanted(arena& place, layer_dims<Layer> dims, keep kept, index_t wanted) const
     requires detail::computes_wanted_rows<Layer>
   {
@@ -158,7 +158,7 @@ struct repeat {
             .computed = which_rows::pruned};
   }
 
-  /// The input of layer k + 1, with x_k as its state.  Only a pruned last layer gets the list of wanted rows.
+  /// Returns the input of layer k + 1, with x_k as its state.  Only a pruned last layer gets the list of wanted rows.
   input input_at(input in, saved const& s, index_t k) const {
     if (k > 0) in = with_state(in, s.state(k));
     if constexpr (detail::computes_wanted_rows<Layer>)
@@ -177,7 +177,7 @@ struct repeat {
       if (s.computed == which_rows::gathered) gather_rows(ex, s.state(count()), in.wanted, y);
   }
 
-  /// Overwrites dx; adds to `gradient`.  dy has the shape of y.  more(k) returns further arguments for backward() of
+  /// Overwrites dx.  Adds to `gradient`.  dy has the shape of y.  more(k) returns further arguments for backward() of
   /// layer k + 1.
   template <backend Ex, class... More>
     requires(std::is_invocable_v<More const&, index_t> && ...)
@@ -195,7 +195,7 @@ struct repeat {
       auto const to = k == 0 ? dx : steps[k % 2];
       auto const x = input_at(in, s, k);
       bool const overwritten = s.kept == keep::inputs && k + 1 < count() && !s.pruned(k + 1);
-      if (overwritten) layer.forward(ex, c.child(k), w.at(k), x, s.at(k), steps[k % 2]);  // its result is not read
+      if (overwritten) layer.forward(ex, c.child(k), w.at(k), x, s.at(k), steps[k % 2]);  // this result is not read
       layer.backward(ex, c.child(k), w.at(k), x, s.at(k), from, to, gradient.at(k), more(k)...);
       from = read_only(to);
     }

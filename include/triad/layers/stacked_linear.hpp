@@ -1,4 +1,4 @@
-// Several affine maps of one input, computed as one matrix product.
+// Several affine maps of one input, computed with one matrix product.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   [y_0 y_1 ...] = x w' + b              x (rows, in), w (p d, in), b (p d): p maps one under the other; y (rows, p d)
@@ -20,8 +20,8 @@ struct key_value {
   static constexpr std::array<char const*, 2> list{"key", "value"};
 };
 
-/// Several affine maps of one input.  Names is a type whose member `list` has the names of the p maps; each map is a
-/// field of its own.  d is the number of columns of each result.
+/// Several affine maps of one input.  `Names` is a type whose member `list` has the names of the p maps.  Each map is a
+/// field with its own name.  d is the number of columns of each result.
 template <class T, class Names, index_t In = dyn, index_t D = In>
 struct stacked_linear {
   static constexpr index_t maps = static_cast<index_t>(Names::list.size());
@@ -63,7 +63,7 @@ struct stacked_linear {
   }
   saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
 
-  /// The columns of y that map k computes: (rows, d).
+  /// Returns the columns of y that map k computes: (rows, d).
   template <class S>
   constexpr matrix<S> part(tensor<S, dyn, dyn> y, index_t k) const {
     return column_block(y, k * width(), width());

@@ -1,5 +1,5 @@
-// A branch (attention or feed-forward block) with its residual sum and its norm.  The norm comes after the sum or
-// before the branch.
+// A branch, which is attention or a feed-forward block, with its residual sum and its norm.  The norm comes after the
+// sum or before the branch.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   norm_position::after    s = x + drop(branch(x));  y = norm(s)
@@ -14,12 +14,13 @@
 
 namespace triad {
 
-/// The place of the norm.  after: after the residual sum, as in Vaswani et al. 2017.  before: before the branch (Xiong
-/// et al. 2020); the residual stream itself is not normalised, so another norm follows the last layer.
+/// The place of the norm.  `after`: the norm follows the residual sum, as in Vaswani et al.  2017.  `before`: the norm
+/// precedes the branch, as in Xiong et al.  2020.  Here the residual sum is not normalised, so another norm follows the
+/// last layer.
 enum class norm_position { after, before };
 
-/// A branch with its residual sum and norm.  Branch is a layer from (rows, d) to (rows, d).  Its forward() takes an
-/// epilogue for y, and its backward() takes an epilogue for dx.
+/// A branch with its residual sum and its norm.  `Branch` is a layer from (rows, d) to (rows, d).  Its forward() takes
+/// an epilogue for y, and its backward() takes an epilogue for dx.
 template <class T, class Branch, index_t D = dyn>
   requires(detail::expect_layer<Branch>())
 struct sublayer {
@@ -60,7 +61,7 @@ struct sublayer {
             norm.plan_saved(a, row_dims(dims.rows))};
   }
 
-  /// Overwrites y.  more: further arguments of the branch's forward(), after the epilogue.
+  /// Overwrites y.  `more` are further arguments of the branch's forward(), which follow the epilogue.
   template <backend Ex, class... More>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                More const&... more) const {
@@ -74,7 +75,8 @@ struct sublayer {
     }
   }
 
-  /// Overwrites dx, which must not be dy.  more: further arguments of the branch's backward(), after the epilogue.
+  /// Overwrites dx, which must not be dy.  `more` are further arguments of the branch's backward(), which follow the
+  /// epilogue.
   template <backend Ex, class... More>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
                 output dx, fields<T> gradient, More const&... more) const {

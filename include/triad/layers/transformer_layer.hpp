@@ -1,11 +1,11 @@
-// One layer of a Transformer, with its norms after the residual sums or before the branches.
+// One layer of a Transformer.  Its norms come after the residual sums or before the branches.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   norm_position::after    t = x + drop(attention(x));  u = norm1(t)      v = u + drop(feed_forward(u));  y = norm2(v)
 //   norm_position::before   u = norm1(x);  t = x + drop(attention(u))      v = norm2(t);  y = t + drop(feed_forward(v))
 //
-// The layer consists of two sublayers.  Parameters and memory are the same for both positions of the norms.  All states
-// are (rows, d).
+// The layer consists of two sublayers.  Both positions of the norms have the same parameters and take the same memory.
+// All states are (rows, d).
 #pragma once
 
 #include "triad/core/sizes.hpp"
@@ -17,7 +17,7 @@ namespace triad {
 
 /// Sizes and rates of a Transformer layer.
 struct transformer_layer_options {
-  // d, h and the width of the feed-forward block.  not_given: the size that is given in the type, or one head.
+  // d, h and the width of the feed-forward block.  not_given means the size that the type has, or one head.
   index_t width = not_given, heads = not_given, hidden = not_given;
   double dropout = 0;  // for attention weights, for the results of both branches, and for hidden units
   norm_position norms = norm_position::after;
@@ -27,7 +27,7 @@ struct transformer_layer_options {
   index_t reach = 0;      // the reach of relative positions in self-attention (ops/attention.hpp); 0: none
 };
 
-/// Returns the norm of a sublayer in a layer with these options.  owner: the name of the layer for messages.
+/// Returns the norm of a sublayer in a layer with these options.  `owner` is the name of the layer, for messages.
 template <class T, index_t D>
 constexpr layer_norm_layer<T, D> sublayer_norm(char const* owner, transformer_layer_options const& o) {
   return {extents_of<D>(owner, {"width", o.width}), o.epsilon};

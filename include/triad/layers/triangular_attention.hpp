@@ -108,8 +108,8 @@ struct triangular_attention {
     mix_backward(ex, c, w, in, s, d_o, dx, gradient);
   }
 
-  /// Overwrites result (h, n), or (h, 2n) in the flat form, with the attention weights of edge (i, j) of one graph.
-  /// Must be called after forward().
+  /// Overwrites `result` with the attention weights of edge (i, j) of one graph.  `result` is (h, n), or (h, 2n) in the
+  /// flat form.  Call forward() first.
   template <backend Ex>
   void weights(Ex& ex, call const& c, input const& in, saved const& s, index_t graph, index_t i, index_t j,
                matrix<T> result) const {

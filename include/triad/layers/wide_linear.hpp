@@ -4,8 +4,9 @@
 //   y = x w' + b                   x (rows, in), w (out, in), b (out), y (rows, out);  in much larger than rows and out
 //   dx = dy w,  dw += dy' x,  db += column sums of dy
 //
-// The columns of x from `used` on must be zero; they are not read, and their gradient is not computed.  The weight is
-// copied once into the layout that the products use; all uses of the layer share this copy (ops/wide_matmul.hpp).
+// The columns of x from `used` on must be zero.  These columns are not read, and their gradient is not computed.  The
+// weight is copied once into the layout that the products use.  All uses of the layer share this copy
+// (ops/wide_matmul.hpp).
 #pragma once
 
 #include "triad/core/fields.hpp"
@@ -32,8 +33,8 @@ struct wide_linear {
     return plan<S>(whole(), place);
   }
 
-  /// Returns the weight in the layout that the products use, for inputs with up to `used` non-zero columns.  The result
-  /// is valid until the scratch memory is released.
+  /// Returns the weight in the layout that the products use, for inputs with at most `used` non-zero columns.  The
+  /// result is valid until the scratch memory is released.
   template <backend Ex>
   wide_factor<T> lay_out(Ex& ex, arena& scratch, fields<T const> w, index_t used) const {
     return lay_out_wide(ex, scratch, as_matrix(w.weight), used);
@@ -53,8 +54,8 @@ struct wide_linear {
                       tensor<T, dyn, dyn> dx) const {
     wide_matmul_back(ex, as_matrix(dy), factor, used, as_matrix(dx));
   }
-  /// Adds to the gradient of the parameters.  x may have the rows of several uses at once.  In x (rows, in), unused
-  /// columns must be zero.
+  /// Adds to the gradient of the parameters.  x (rows, in) may have the rows of several uses at once.  The unused
+  /// columns of x must be zero.
   template <backend Ex>
   void backward_params(Ex& ex, call const& c, tensor<T const, dyn, dyn> x, const_view<output> dy,
                        fields<T> gradient) const {

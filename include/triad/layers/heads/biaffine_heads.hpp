@@ -1,21 +1,21 @@
-// Heads that compute dependencies from the states of tokens, by biaffine products of the states of a child and a parent
-// (Dozat and Manning 2017).
+// Heads that compute dependencies from the states of tokens.  Scores are biaffine products of a state of the child and
+// a state of the parent (Dozat and Manning 2017).
 // SPDX-License-Identifier: Apache-2.0
 //
 //   [u v p q] = drop(relu(y M' + m))                                             y (nodes, d); u, v, p, q (nodes, a)
 //   arc(i, j) = u_i' W v_j + w . v_j + [i = j] (r . u_i + c)                     arc (rows)
 //   relation((i, j), k) = sum over h < a of C_kh (A p_i + e)_h (B q_j + f)_h + g_k     relation (pairs, R)
 //
-// i is the child, and j is the parent.  A term that depends only on the child would add the same number to all scores
-// of this child, so it would not change the softmax over parents.  Therefore arc has such a term, r . u_i + c, only for
-// i = j, which means that i is a root: a root is its own parent.
+// i is the child, and j is the parent.  A term that depends only on the child would add one number to all scores of
+// this child, so the softmax over parents would not change.  Therefore arc has the term r . u_i + c only for i = j.  A
+// token with i = j is a root: a root is its own parent.
 //
-// If every relation had a matrix of its own, there would be R a^2 parameters, as many as in the layers below the heads,
-// and R a intermediate values for each pair.  Instead, all relations share the same a matrices of rank one:
-// [p 1]' C_k [q 1] with C_k = sum of C_kh [A_h e_h]' [B_h f_h].  This includes the constant and the linear terms of
-// both tokens.  Any R matrices have this form if a is large enough.  The factors are computed for each token, but their
-// products only for the listed pairs; in training these are the pairs of the target tree.  The logits of all pairs
-// would be sum n^2 R numbers.
+// One matrix for each relation would take R a^2 parameters, as many as the layers below the heads have, and R a
+// intermediate values for each pair.  Instead, all relations share `a` matrices of rank one: [p 1]' C_k [q 1] with C_k
+// = sum of C_kh [A_h e_h]' [B_h f_h].  This form includes the constant and the linear terms of both tokens.  Any R
+// matrices have this form if a is large enough.  The factors are computed for each token.  The products of factors are
+// computed only for the listed pairs, because the logits of all pairs would be sum n^2 R numbers.  In training, the
+// listed pairs are the pairs of the target tree.
 //
 //   t_i = W' u_i + w:  arc = pair_product(t, v);  z_p = (A p_i + e) * (B q_j + f)
 //   the gradient of one factor is dz_p times the other factor, summed over the pairs of the factor's token
@@ -40,8 +40,8 @@ struct biaffine_heads_options {
   double dropout = 0;     // the dropout rate of u, v, p and q
 };
 
-/// Names for stacked_linear: the maps from a token's state to u, v, p and q.  These are the token's vectors as child
-/// and as parent, for arcs and for relations.
+/// Names for stacked_linear: the maps from a token's state to u, v, p and q.  u and v are for arcs, p and q for
+/// relations.  u and p are for the token as a child, v and q for the token as a parent.
 struct biaffine_ends {
   static constexpr std::array<char const*, 4> list{"arc_child", "arc_parent", "relation_child", "relation_parent"};
 };
@@ -104,7 +104,7 @@ struct biaffine_heads {
     return {make(ends().out()), make(inner), make(inner), make(inner)};
   }
 
-  /// Overwrites score (rows), and s, which relate() reads.
+  /// Overwrites score (rows), and s.  relate() reads s.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, token_sequences<T> const& in, const_view<states> y,
                saved const& s, output score) const {
@@ -118,7 +118,7 @@ struct biaffine_heads {
     affine(ex, w.child, part(s, 2), s.child);
     affine(ex, w.parent, part(s, 3), s.parent);
   }
-  /// Overwrites logits (pairs, R).  Must follow forward().
+  /// Overwrites logits (pairs, R).  Call forward() first.
   template <backend Ex>
   void relate(Ex& ex, call const& c, fields<T const> w, const_view<states>, saved const& s, token_pairs const& pairs,
               values logits) const {

@@ -1,12 +1,12 @@
-// Heads that compute dependencies from the states of edges: a score for each pair of child and parent, and logits for
-// the relation of a pair.
+// Heads that compute dependencies from the states of edges.  Each pair of a child and a parent has a score, and logits
+// for its relation.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   arc(i, j) = w . x(i, j) + c,  relation(p, :) = V x(i_p, j_p) + b       x (rows, d), arc (rows), relation (pairs, r)
 //   dx(i, j) = darc(i, j) w + sum over the pairs p that are (i, j) of V' drelation(p, :)
 //
-// i is the child, and j is the parent.  Relations are computed only for the listed pairs; in training these are the
-// pairs of the target tree.  The logits of all pairs would be sum n^2 r numbers.
+// i is the child, and j is the parent.  Relations are computed only for the listed pairs, because the logits of all
+// pairs would be sum n^2 r numbers.  In training, the listed pairs are the pairs of the target tree.
 #pragma once
 
 #include "triad/batches/token_sequences.hpp"
@@ -61,7 +61,7 @@ struct edge_heads {
                output score) const {
     arc().forward(ex, c, w.arc, x, {}, as_column(score));
   }
-  /// Overwrites logits (pairs, r).  Must follow forward().
+  /// Overwrites logits (pairs, r).  Call forward() first.
   template <backend Ex>
   void relate(Ex& ex, call const& c, fields<T const> w, const_view<states> x, saved const&, token_pairs const& pairs,
               tensor<T, dyn, dyn> logits) const {

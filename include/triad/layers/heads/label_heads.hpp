@@ -1,11 +1,11 @@
-// Heads that label tokens: linear maps from the state of a token to the logits of four kinds of labels.
+// Heads that label tokens.  Four linear maps take the state of a token to the logits of four kinds of labels.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   logits_k = y wk' + bk,  k: role, category, noun type, verb           y (nodes, d), logits_k (nodes, labels of k)
 //   dy = sum_k dlogits_k wk
 //
-// If word vectors e (nodes, d) are given, the verb is computed from e instead of y.  In that case de = dlogits_verb
-// wverb, and dy is the sum of the other three terms.
+// If word vectors e (nodes, d) are given, the verb logits are computed from e instead of y.  In this case de =
+// dlogits_verb wverb, and dy is the sum of the three terms without the verb.
 #pragma once
 
 #include "triad/batches/label_views.hpp"
@@ -39,7 +39,8 @@ struct label_heads {
     return {map_to(labels.role), map_to(labels.category), map_to(labels.noun_type), map_to(labels.verb)};
   }
 
-  /// Overwrites the logits.  words: the word vectors (nodes, d); if (0, d), the verb is computed from y.
+  /// Overwrites the logits.  `words` has the word vectors (nodes, d).  If `words` is (0, d), the verb logits are
+  /// computed from y.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input y, label_views<T> const& logits,
                input words = {}) const {
@@ -49,7 +50,7 @@ struct label_heads {
     of(labels.verb).forward(ex, c, w.verb, words.extent(0) > 0 ? words : y, {}, logits.verb);
   }
 
-  /// Overwrites dy, and overwrites d_words if there are word vectors.
+  /// Overwrites dy.  Overwrites d_words if there are word vectors.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input y, label_views<T> const& d, tensor<T, dyn, D> dy,
                 fields<T> gradient, input words = {}, tensor<T, dyn, D> d_words = {}) const {

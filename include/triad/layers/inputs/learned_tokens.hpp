@@ -1,5 +1,5 @@
-// Initial states of the tokens of a pre-trained encoder (RoBERTa): the normalised sum of the learned vectors of the
-// token, its position and its type.
+// Initial states of the tokens of a pre-trained encoder (RoBERTa).  The state of a token is the normalised sum of three
+// learned vectors: of the token, of its position and of its type.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   s(i) = word(token(i), :) + position(first + position(i), :) + type(0, :)          s, x_0 (rows, d)
@@ -8,7 +8,7 @@
 //   dword(token(i), :) += ds(i);  dposition(first + position(i), :) += ds(i);  dtype(0, :) += sum_i ds(i)
 //
 // In published encoders, row `first` = 2 of the table of positions belongs to the first token of a sequence.  The rows
-// before it are for padding, which sequences do not have here.
+// before row 2 are for padding.  Sequences have no padding here.
 #pragma once
 
 #include "triad/layers/inputs/scaled_tokens.hpp"
@@ -95,7 +95,7 @@ struct learned_tokens {
   }
 
  private:
-  /// The rows of the table of positions, starting at the row for the first token.
+  /// Returns the rows of the table of positions from the row for the first token on.
   template <class S>
   matrix<S> from_first(tensor<S, dyn, D> table) const {
     return row_block(as_matrix(table), first, longest());

@@ -1,20 +1,20 @@
-// Initial states of the edges between tokens of a source, or of a source and its target together.  States of edges
-// inside the source may be given.
+// Initial states of the edges between tokens of a source, or between all tokens of a source and its target.  States of
+// edges inside the source may be given.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Equation 10 of the Edge Transformer, which its decoder uses too.  y (known, d) are the states that are given, and x
-// is (rows, d):
+// The formulas are equation 10 of the Edge Transformer.  The decoder of the Edge Transformer uses the equation too.  y
+// (known, d) are the given states, and x is (rows, d):
 //   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: relative_edges;  e(i) = table(token(i), :),
 //                                                             plus `begin` at the first node
 //   positional   x(i, j) = (wl u(i) + bl) + (wr u(j) + br)    u = drop(e + p), computed by sequence_tokens
 //   both         x(i, j) = y(i, j) if the state of the edge is given ("known")
 //
-//   dy(i, j) = dx(i, j) if the edge is known; for the other edges:
+//   dy(i, j) = dx(i, j) if the edge is known; for edges that are not known:
 //   relational   da(r(i, j), :) += dx(i, j);  dtable(token(i), :) += dx(i, i);  dbegin += dx(first, first)
 //   positional   the gradients of two linear maps, from the sums of dx over j and over i
 //
-// One table has the vectors of relative positions (or the positional sums), followed by the known states.  So one
-// gather from this table computes the initial states of all edges.
+// The initial states of all edges are gathered from one table.  This table has the vectors of relative positions (or
+// the positional sums), followed by the known states.
 #pragma once
 
 #include "triad/layers/fixed_row.hpp"
@@ -30,10 +30,10 @@ template <class T, index_t D>
 struct pair_edges_input {
   tensor<T const, dyn, D> table;  // (tokens, d): the vectors of tokens; has a gradient
   tensor<T const, dyn, D> known;  // (known, d): y; has a gradient; or (0, d)
-  /// nodes.token and nodes.self: if relational, they list only the nodes whose edge (i, i) is not known.  If
-  /// positional, token lists all nodes, and self is not read.
-  /// nodes.relation (rows): the table row of each edge.  If relational, relative_edges computes this row; if
-  /// positional, it is the edge's row in x.  All known edges have the same row, the first one after these.
+  /// nodes.token and nodes.self: with relational encoding, both list only the nodes whose edge (i, i) is not known.
+  /// With positional encoding, token lists all nodes, and self is not read.  nodes.relation (rows): the table row of
+  /// each edge.  With relational encoding, relative_edges computes the rows.  With positional encoding, the row is the
+  /// edge's row in x.  All known edges share one row: the first row after the rows of edges that are not known.
   token_sequences<T> nodes;
   vec<index_t const> origin{nullptr, 0};     // (rows) as nodes.relation, except that known edge k has the row of its
                                              // own state, k rows further; (0): no edge is known
@@ -54,7 +54,7 @@ struct pair_edges {
   constexpr index_t width() const { return shape.extent(0); }
   constexpr bool relational() const { return encoding == sequence_encoding::relational; }
   constexpr sequence_tokens<T, D> words(index_t tokens) const { return {tokens, shape, dropout}; }
-  /// The two maps, for the first and the second token of an edge.  They have no columns if relational.
+  /// The two maps, for the first and the second token of an edge.  With relational encoding, the maps have no columns.
   using end_map = linear<T, dyn, dyn>;
   constexpr end_map map() const { return {extents<dyn, dyn>(relational() ? 0 : width(), relational() ? 0 : width())}; }
 
@@ -84,7 +84,8 @@ struct pair_edges {
     return {place.make<output>(relational() ? 0 : dims.nodes, width())};
   }
 
-  /// Overwrites the first relative.count() rows of the table with the initial states of relational edges, without e.
+  /// Overwrites the first relative.count() rows of the table.  Afterwards these rows have the initial states of
+  /// relational edges without the term e.
   template <backend Ex>
   void place_vectors(Ex& ex, fields<T const> w, output table) const {
     auto const to_self = relative.within(0, 0);
@@ -100,7 +101,7 @@ struct pair_edges {
     auto const state = [&](index_t rows) { return scratch.make<output>(rows, width()); };
     index_t const rows = in.nodes.graphs.dims.rows, nodes = in.nodes.graphs.dims.nodes, known = in.known.extent(0),
                   first = position_count(in);
-    bool const direct = !relational() && known == 0;  // x consists of the sums, without a table
+    bool const direct = !relational() && known == 0;  // then x consists of the sums, and no table is needed
     auto const table = direct ? x : state(first + known);
     if (relational()) {
       place_vectors(ex, w, table);
@@ -146,7 +147,7 @@ struct pair_edges {
       return;
     }
     auto d_sums = dx;
-    if (known > 0) {  // the rows of known edges add zero
+    if (known > 0) {  // the gradients of known edges do not count here: their rows become zero
       auto const all = state(rows + 1), rest = state(rows);
       transform(ex, unchanged{}, dx, rows_of(all, 0, rows));
       fill(ex, T(0), rows_of(all, rows, 1));
@@ -163,7 +164,7 @@ struct pair_edges {
   }
 
  private:
-  /// The number of table rows before the known states.
+  /// Returns the number of table rows before the known states.
   index_t position_count(input const& in) const { return relational() ? relative.count() : in.nodes.graphs.dims.rows; }
 };
 

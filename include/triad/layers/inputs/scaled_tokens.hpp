@@ -1,11 +1,12 @@
-// Initial states of the tokens of an encoder or a decoder: scaled vectors of tokens, plus sinusoids of their positions.
+// Initial states of the tokens of an encoder or a decoder.  The state of a token is its scaled vector plus sinusoids of
+// its position.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_0(i) = drop(sqrt(d) table(token(i), :) + p(position(i)))           x_0 (rows, d)
 //   dtable(token(i), :) += sqrt(d) drop'(dx_0(i))
 //
-// p is a vector of sines and cosines, or zero.  LRF does not say how it computes H_0 from X.  This is how the
-// Transformer and fairseq compute it.
+// p is a vector of sines and cosines, or zero.  LRF does not say how H_0 is computed from X.  Vaswani et al.'s
+// Transformer and fairseq compute H_0 with this formula.
 #pragma once
 
 #include <cmath>
@@ -17,7 +18,7 @@
 
 namespace triad {
 
-/// The tokens of sequences, one sequence after another, with their positions.
+/// The tokens of sequences, with their positions.  The sequences are stored one after another.
 template <class T>
 struct placed_tokens {
   vec<index_t const> token, position;  // (rows) each: the row of the table, and the row of `waves`

@@ -1,7 +1,7 @@
 // Initial states of the edges between the tokens of a sentence.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Equation 10 of the Edge Transformer:
+// The formulas are equation 10 of the Edge Transformer:
 //   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: j - i, clipped;  e(i) = table(token(i), :)
 //   positional   x(i, j) = (wl u(i) + bl) + (wr u(j) + br)    u = drop(e + p), computed by sequence_tokens
 //
@@ -30,7 +30,7 @@ struct sequence_edges {
   constexpr index_t width() const { return shape.extent(0); }
   constexpr bool relational() const { return encoding == sequence_encoding::relational; }
   constexpr sequence_tokens<T, D> words() const { return {tokens, shape, relational() ? 0 : dropout, fixed_token}; }
-  /// The two maps, for the first and the second token of an edge.  They have no columns if relational.
+  /// The two maps, for the first and the second token of an edge.  With relational encoding, the maps have no columns.
   using end_map = linear<T, dyn, dyn>;
   constexpr end_map map() const { return {extents<dyn, dyn>(relational() ? 0 : width(), relational() ? 0 : width())}; }
 

@@ -1,4 +1,4 @@
-// Initial states of the tokens of a sentence: vectors of tokens, plus sinusoids of their positions.
+// Initial states of the tokens of a sentence.  The state of a token is its vector plus sinusoids of its position.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   u(i) = drop(table(token(i), :) + p(i)),  p(i): sines and cosines of the position           u (nodes, d)

@@ -1,9 +1,9 @@
-// The neural tree agent at one step: a Transformer over its tokens.  It computes the logits of the operation and of the
-// arguments, and the filler of the root.
+// The neural tree agent at one step.  A Transformer over the agent's tokens computes the logits of the operation and of
+// the arguments, and the filler of the root.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A sample has token 0 for the operation, token 1 for the root, and one token for each tree that an argument may be.
-// These are the trees in memory (DTM section 3) and, if the machine has it, the empty tree.
+// These trees are the trees in memory (DTM section 3) and, if the machine has an empty tree, the empty tree.
 //
 //   y = norm(transformer(x))                     x, y (batch t, d); norm only if the layers' norms are before branches
 //   operation = y_0 w_o' + b_o                       (batch, b + 1)
@@ -55,7 +55,7 @@ struct neural_tree_agent {
   template <class S>
   struct fields {
     fields_of<repeat<T, layer_type>, S> layers;
-    fields_of<layer_norm_layer<T, D>, S> norm;  // without memory if there is no norm
+    fields_of<layer_norm_layer<T, D>, S> norm;  // has no memory if the agent has no norm
     fields_of<head, S> operation, root, arguments;
     bool normalised;
     template <class V>
@@ -69,7 +69,7 @@ struct neural_tree_agent {
   };
   struct saved {
     typename repeat<T, layer_type>::saved layers;
-    output last;  // (batch t, d): the input of the norm; (0, d) if there is no norm
+    output last;  // (batch t, d): the input of the norm; (0, d) without a norm
     typename layer_norm_layer<T, D>::saved norm;
   };
 
@@ -88,13 +88,14 @@ struct neural_tree_agent {
             norm.plan_saved(place, normed, kept)};
   }
 
-  /// Token t of every sample of y (batch tokens, d), as (batch, d).
+  /// Returns token t of every sample of y (batch tokens, d), as (batch, d).
   template <class S>
   static matrix<S> token(tensor<S, dyn, D> y, index_t tokens, index_t t) {
     index_t const d = y.extent(1);
     return make_matrix(y.data_handle() + t * d, y.extent(0) / tokens, d, tokens * d);
   }
-  /// The rows of the n trees among the arguments of all tokens (batch tokens, 2 b), as (batch, n 2 b).
+  /// `all` (batch tokens, 2 b) has the logits of the arguments for all tokens.  Returns the rows of the n trees, as
+  /// (batch, n 2 b).
   template <class S>
   matrix<S> of_trees(matrix<S> all, index_t tokens) const {
     index_t const columns = 2 * branching;
@@ -118,8 +119,9 @@ struct neural_tree_agent {
     map(w.arguments, as_matrix(states), arguments);
   }
 
-  /// Overwrites dx.  d_operation, d_root and d_arguments are the gradients of forward's results.  dy comes with the
-  /// gradient of y from the next step; backward adds to it the gradients from this step's logits and root.
+  /// Overwrites dx.  d_operation, d_root and d_arguments are the gradients of forward()'s results.  When backward() is
+  /// called, dy has the gradient of y from the next step.  backward() adds the gradients from this step's logits and
+  /// root to dy.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, index_t tokens, saved const& s,
                 const_view<output> y, output dy, matrix<T const> d_operation, matrix<T const> d_root,

@@ -1,11 +1,11 @@
-// The interpreters of a Differentiable Tree Machine.  An interpreter has the memory of trees and computes the weighted
-// operation of one step.
+// The interpreters of a Differentiable Tree Machine.  An interpreter holds the trees in memory, and computes the
+// weighted operation of one step.
 // SPDX-License-Identifier: Apache-2.0
 //
-// There are two interpreters with the same interface.  tree_interpreter is for canonical roles: its rows are positions,
-// and its operations move rows (ops/tree_shift.hpp).  matrix_interpreter is for any roles, which are the rows of R (N,
-// r). It has a matrix A_c for every argument c: D_c for a child, E_c for an argument of cons.  These matrices are
-// constant, or they are learned, as in the DTM's ablation:
+// There are two interpreters with the same interface.  tree_interpreter is for canonical roles.  The rows of a tree are
+// positions, and the operations move rows (ops/tree_shift.hpp).  matrix_interpreter is for any roles.  The roles are
+// the rows of R (N, r).  Every argument c has a matrix A_c: D_c for a child, E_c for an argument of cons.  These
+// matrices are constant, or learned as in the DTM's ablation:
 //
 //   M_0 = R' s                        s (N, f): the fillers of a tree, a row for each position;  inverse: s = R M
 //   B_c = sum_l w_k(l, c) M_l;   M_{k+1} = sum_c A_c B_c + r_root s_k      M (r, f) of every sample
@@ -30,12 +30,12 @@ template <class T>
 struct tree_pass {
   tree_support support;          // the positions of each slot that may have fillers; only for tree_interpreter
   tree_memory_view<T> memory;    // (steps + 1, batch, rows, f)
-  tree_weights_view<T> weights;  // (steps, batch, steps or more, 2 b); step k reads the weights of slots 0 .. k only
+  tree_weights_view<T> weights;  // (steps, batch, steps or more, 2 b); step k reads only the weights of slots 0 .. k
 };
 
 template <class T>
 struct tree_interpreter {
-  static constexpr bool rows_are_positions = true;  // so the rows of positions without fillers are zero
+  static constexpr bool rows_are_positions = true;  // so a row is zero if its position has no filler
 
   tree_positions<> where;
 
@@ -55,13 +55,13 @@ struct tree_interpreter {
     return {};
   }
 
-  /// Overwrites slot 0 with the fillers of symbols (batch N).  The fillers are rows of the table (V, f).
+  /// Overwrites slot 0 with the fillers of the labels `symbols` (batch N).  The fillers are rows of the table (V, f).
   template <backend Ex>
   static void bind(Ex& ex, fields<T const>, tensor<T const, dyn, dyn> table, vec<index_t const> symbols, arena&,
                    tree_pass<T> const& p) {
     gather_rows(ex, table, symbols, as_matrix(tree_slot(p.memory, 0)));
   }
-  /// The fillers of the trees in slot `slot`, with a row for each position: (batch N, f).
+  /// Returns the fillers of the trees in slot `slot`, one row for each position: (batch N, f).
   template <backend Ex>
   static matrix<T const> unbind(Ex&, fields<T const>, arena&, tree_pass<T> const& p, index_t slot) {
     return as_matrix(read_only(tree_slot(p.memory, slot)));
@@ -78,7 +78,7 @@ struct tree_interpreter {
   void forward(Ex& ex, call const&, fields<T const>, tree_pass<T> const& p, index_t step, matrix<T const> root) const {
     tree_shift(ex, where, p.support, step, tree_weights_view<T const>(p.weights), root, p.memory);
   }
-  /// Must be called once before the first backward() of a pass.
+  /// Call this function once before the first backward() of a pass.
   template <backend Ex>
   static void begin_backward(Ex&, tree_memory_view<T>) {}
   /// Reads slot step + 1 of d_memory.  Overwrites d_root and the part of d_weights that belongs to this step.
@@ -95,8 +95,8 @@ struct tree_interpreter {
   }
 };
 
-/// The interpreter for any roles.  The caller provides the memory of roles and matrices; if `learned`, the matrices are
-/// parameters instead.
+/// The interpreter for any roles.  The caller provides the memory of the roles and the matrices.  If `learned` is true,
+/// the matrices are parameters instead.
 template <class T>
 struct matrix_interpreter {
   static constexpr bool rows_are_positions = false;
@@ -214,7 +214,7 @@ struct matrix_interpreter {
   static void each_sample(Ex& ex, matrix<T const> a, matrices<T const> x, matrices<T> y) {
     for (index_t b = 0; b < y.extent(0); ++b) matmul(ex, a, matrix_of(x, b), matrix_of(y, b));
   }
-  /// Views (batch n, f) as (batch, n, f).
+  /// Views an array (batch n, f) as (batch, n, f).
   template <class S>
   static matrices<S> of_samples(tensor<S, dyn, dyn> v, index_t n) {
     index_t const f = v.extent(1);
@@ -231,8 +231,8 @@ struct matrix_interpreter {
     index_t const rows = v.extent(1) / batch, f = v.extent(2);
     return make_matrices(v.data_handle() + a * batch * rows * f, batch, rows, f, rows * f, f);
   }
-  // Views of sample b: the trees that a step reads (step + 1, r f), their weights (step + 1, 2 b), and one tree for
-  // each argument (2 b, r f).
+  // Views of sample b.  trees_of(): the trees that a step reads (step + 1, r f).  weights_of(): the weights of these
+  // trees (step + 1, 2 b).  arguments_of(): one tree for each argument (2 b, r f).
   template <class S>
   static matrix<S> trees_of(tree_memory_view<S> const& memory, index_t b, index_t step) {
     return make_matrix(address_of(memory, 0, b, 0, 0), step + 1, memory.stride(1), memory.stride(0));
