@@ -1,5 +1,5 @@
-// Beam search on the host, for any decoder.  It reads the logits of each step, and finds the best hypotheses of each
-// sentence.
+// Beam search on the host, for any decoder.  The search reads the logits of each step, and finds the best hypotheses of
+// each sentence.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   log P(hypothesis) = sum of log softmax(logits)(token)
@@ -8,10 +8,11 @@
 // The end token is treated like other tokens: it counts in the sum and in the length.
 //
 // At each step, the k hypotheses of a sentence have k v successors.  The 2 k successors with the largest log P are
-// considered in descending order.  If one of the first k is the end token, its hypothesis is finished.  The best k
-// successors that are not the end token are continued.  A sentence is finished when it has k finished hypotheses, or
-// has no hypothesis to continue.  fairseq has the same rules.  If two successors have equal log P, the one with the
-// smaller hypothesis index comes first, and then the one with the smaller token.  k = 1 is greedy search.
+// considered in descending order.  If one of the first k successors is the end token, its hypothesis is finished.  The
+// best k successors that are not the end token are continued.  A sentence is finished when it has k finished
+// hypotheses, or no hypothesis to continue.  fairseq has the same rules.  If two successors have equal log P, the
+// successor of the hypothesis with the smaller index comes first.  If both continue one hypothesis, the smaller token
+// comes first.  k = 1 is greedy search.
 #pragma once
 
 #include <algorithm>
@@ -36,8 +37,8 @@ struct beam_search_options {
   double length_penalty = 1;  // alpha; 0: no penalty
   index_t n_best = 1;         // the number of hypotheses that best() returns
   index_t longest = 200;      // the number of tokens after which the end token is forced
-  index_t shortest = 0;       // the number of tokens before the end token is allowed; fairseq: 1
-  index_t begin = 0;          // the first token of every hypothesis, which the decoder reads
+  index_t shortest = 0;       // the number of tokens that must precede the end token; fairseq: 1
+  index_t begin = 0;          // the first token that the decoder reads of every hypothesis
   index_t end = 0;
   std::vector<index_t> forbidden{};  // tokens that are never chosen, such as padding
 };
@@ -47,8 +48,8 @@ struct hypothesis {
   double score, log_probability;
 };
 
-/// A search for the hypotheses of several sentences.  Row h = k s + j of every step belongs to hypothesis j of sentence
-/// s.  The logits of a row are ignored if the row is not live().
+/// A search for the hypotheses of several sentences.  In every step, row h = k s + j belongs to hypothesis j of
+/// sentence s.  The logits of a row are ignored if the row is not live().
 ///
 ///     beam_search search(sentences, vocabulary, options);
 ///     while (!search.done()) {
@@ -58,7 +59,7 @@ struct hypothesis {
 ///     auto const found = search.best(0);
 class beam_search {
  public:
-  /// Allocates memory for batches of up to `sentences` sentences.  The first batch has exactly this number.
+  /// Allocates memory for batches of up to `sentences` sentences.  The first batch has this number of sentences.
   beam_search(index_t sentences, index_t vocabulary, beam_search_options options)
       : most_(sentences), v_(vocabulary), k_(options.beam), options_(std::move(options)) {
     auto const token = [&](index_t t) { return t >= 0 && t < vocabulary; };
@@ -116,12 +117,12 @@ class beam_search {
     for (index_t r = 0; r < rows(); ++r) {
       token_[size(r)] = options_.begin;
       parent_[size(r)] = r;
-      live_[size(r)] = r % k_ == 0 ? 1 : 0;  // at first, the other rows of a sentence would be copies of this row
+      live_[size(r)] = r % k_ == 0 ? 1 : 0;  // the rows of one sentence are equal at first, so only one of them is live
       sum_[size(r)] = 0;
     }
   }
-  /// Sets the largest number of tokens for one sentence, limited to options.shortest .. options.longest.  Must be
-  /// called before the first step.
+  /// Sets the largest number of tokens for one sentence.  The number is limited to options.shortest .. options.longest.
+  /// Call this function before the first step.
   void limit(index_t sentence, index_t longest) {
     TRIAD_EXPECTS(sentence >= 0 && sentence < sentences_, "beam_search: a limit of sentence " +
                                                               std::to_string(sentence) + ", expected 0 to " +
@@ -131,8 +132,8 @@ class beam_search {
     longest_[size(sentence)] = std::clamp(longest, options_.shortest, options_.longest);
   }
 
-  /// Returns the largest number of steps for this batch: one for each token of the longest hypothesis, and one for the
-  /// end token.
+  /// Returns the largest number of steps for this batch: one step for each token of the longest hypothesis, and one
+  /// step for the end token.
   index_t most_steps() const {
     index_t most = 0;
     for (index_t s = 0; s < sentences_; ++s) most = std::max(most, longest_[size(s)]);
@@ -142,17 +143,17 @@ class beam_search {
   index_t rows() const { return sentences_ * k_; }
   /// The number of tokens of every live hypothesis, which is also the position of the next token.
   index_t step() const { return step_; }
-  /// (rows) The last token of each hypothesis; before the first step, the begin token.
+  /// (rows) The last token of each hypothesis.  Before the first step, this is the begin token.
   std::span<index_t const> last_tokens() const { return of_step(token_); }
   /// (rows) The row of the previous step that each hypothesis continues.  At the first step, and in rows that are not
-  /// live, it is the row itself.
+  /// live, this is the number of the row.
   std::span<index_t const> parents() const { return of_step(parent_); }
-  /// (rows) 1 if the search needs the logits of the next token.  All rows of a finished sentence are 0.
+  /// (rows) 1 if the search needs the logits of the next token of the row.  0 for all rows of a finished sentence.
   std::span<std::uint8_t const> live() const { return {live_.data(), size(rows())}; }
 
-  /// Adds a token to each hypothesis.  logits (rows, v): the logits of the next token; only live rows are read.  A
-  /// logit of minus infinity excludes a token.  Log probabilities are summed in double, and exponentials are computed
-  /// in the type of the logits.  If a row has a NaN or plus infinity, or excludes all tokens, throws data_error and
+  /// Adds a token to each hypothesis.  logits (rows, v) are the logits of the next token.  Only live rows are read.  A
+  /// logit of minus infinity excludes a token.  Log probabilities are summed in double.  Exponentials are computed in
+  /// the type of the logits.  If a row has a NaN or plus infinity, or excludes all tokens, throws data_error and
   /// changes nothing.
   template <class Logits>
   void advance(Logits logits) {
@@ -171,8 +172,8 @@ class beam_search {
     ++step_;
   }
 
-  /// Returns the n_best finished hypotheses of a sentence, in descending order of score; returns fewer if fewer are
-  /// finished.
+  /// Returns the n_best finished hypotheses of a sentence, in descending order of score.  Returns fewer hypotheses if
+  /// fewer are finished.
   std::vector<hypothesis> best(index_t sentence) const {
     TRIAD_EXPECTS(sentence >= 0 && sentence < sentences_, "beam_search: sentence " + std::to_string(sentence) +
                                                               ", expected 0 to " + std::to_string(sentences_ - 1));
@@ -200,7 +201,7 @@ class beam_search {
   };
   struct finish {
     double score, sum;
-    index_t tokens, row;  // row: the hypothesis's row in the step after `tokens` tokens
+    index_t tokens, row;  // row: the row of the hypothesis in the step after `tokens` tokens
   };
 
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
@@ -227,7 +228,8 @@ class beam_search {
     return static_cast<double>(most) + std::log(total);
   }
 
-  /// Adds the successors of row r to the best 2 k candidates of the sentence, a heap whose top is the worst candidate.
+  /// Adds the successors of row r to the best 2 k candidates of the sentence.  The candidates are a heap with the worst
+  /// candidate at the top.
   template <class T>
   void collect(matrix<T const> const& x, index_t r, bool must_end) {
     double const before = sum_[size(r)] - log_total_[size(r)];
@@ -236,8 +238,8 @@ class beam_search {
     double least = full() ? candidates_.front().sum : -std::numeric_limits<double>::infinity();
     for (index_t c = must_end ? options_.end : 0; c < (must_end ? options_.end + 1 : v_); ++c) {
       double const sum = before + static_cast<double>(x(r, c));
-      // Rows and tokens come in ascending order.  So a successor with the same sum as the worst candidate ranks after
-      // it.
+      // Rows and tokens come in ascending order.  So a successor ranks after the worst candidate if their sums are
+      // equal.
       if (!(sum > least) || allowed_[size(c)] == 0 || (c == options_.end && !may_end)) continue;
       if (full()) {
         std::pop_heap(candidates_.begin(), candidates_.end(), better);
@@ -249,8 +251,7 @@ class beam_search {
     }
   }
 
-  /// Finishes or continues the hypotheses of sentence s according to its candidates, and writes the rows of the next
-  /// step.
+  /// Finishes or continues the hypotheses of sentence s according to the candidates.  Writes the rows of the next step.
   void choose(index_t s) {
     std::sort_heap(candidates_.begin(), candidates_.end(), better);
     index_t const first = s * k_, next = (step_ + 1) * rows();
@@ -287,7 +288,7 @@ class beam_search {
   std::vector<index_t> token_, parent_;       // (longest + 2, rows)
   std::vector<double> sum_,
       log_total_;                        // (rows) log P of each hypothesis; log_total() of the row's logits
-  std::vector<finish> finished_;         // (sentences, k); sentence s has ends_[s] of them
+  std::vector<finish> finished_;         // (sentences, k); sentence s has ends_[s] finished hypotheses
   std::vector<index_t> ends_, longest_;  // (sentences)
   std::vector<candidate> candidates_;    // the candidates of the current sentence
 };

@@ -1,10 +1,10 @@
-// Decodes with an encoder-decoder Edge Transformer, one token at a time.  It keeps the edges that it has computed, so
-// it never computes an edge twice.
+// Decodes with an encoder-decoder Edge Transformer, one token at a time.  The decoder keeps all edges that it has
+// computed, so no edge is computed twice.
 // SPDX-License-Identifier: Apache-2.0
 //
 // For a hypothesis of n nodes, a step computes 2 n - 1 edges and (2 n - 1) n triangles in each layer.  Without kept
-// edges, it would compute n^2 edges and n^3 triangles (decoding_triples).  Hypotheses are never copied.  Instead, a
-// table says in which slot each node of a hypothesis was computed, and only the rows of this table are moved.
+// edges, a step would compute n^2 edges and n^3 triangles (decoding_triples).  Hypotheses are never copied.  Instead, a
+// table has the slot in which each node of a hypothesis was computed, and only the rows of this table are moved.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,11 @@
 
 namespace triad {
 
-/// The capacity of an edge_decoder.  Of the dims of its sources, only `pairs` and `source` are read.
+/// The capacity of an edge_decoder.  Of room.sources, only the members `pairs` and `source` are read.
 using edge_decoder_room = basic_decoder_room<edge_pair_dims>;
 
-/// Has the same functions as fused_decoder.  Allocates only when it is constructed.  Every function that computes takes
-/// the parameters, so they may change between batches.
+/// Has the same functions as fused_decoder.  Allocates memory only in the constructor.  Every function that computes
+/// takes the parameters, so the parameters may change between batches.
 template <class Model, backend Ex>
 class edge_decoder {
  public:
@@ -57,12 +57,13 @@ class edge_decoder {
   index_t slots() const { return sizes_.pairs * room_.beam; }
   /// The number of bytes of the decoder's memory, not counting arrays of indices.
   std::size_t bytes() const { return memory_.bytes() + scratch_.bytes(); }
-  /// Returns what bytes() would be, without constructing a decoder.
+  /// Returns what bytes() would return, without constructing a decoder.
   static std::size_t planned(Ex& ex, Model const& m, edge_decoder_room const& room) {
     edge_decoding<Model> const pass{m, room.beam, room.longest};
     return bytes_kept(pass, checked(room)) + pass.scratch(ex, room.sources);
   }
-  /// The number of triangles computed since begin().  For a single hypothesis, it is decoding_triples::incremental.
+  /// The number of triangles computed since begin().  For a single hypothesis, this number is
+  /// decoding_triples::incremental.
   index_t triples() const { return triples_; }
 
   /// Reads the sources of a batch.  `in` must remain valid until the last step.
@@ -93,8 +94,8 @@ class edge_decoder {
   }
 
   /// Adds a token to every hypothesis.  Returns the logits (slots, v) of the next token, which are valid until the next
-  /// step. Hypothesis h continues hypothesis parents[h] of the previous step; both must have the same source.  The
-  /// first step needs no parents.
+  /// step.  Hypothesis h continues hypothesis parents[h] of the previous step.  Both hypotheses must have the same
+  /// source.  `parents` may be empty in the first step.
   matrix<T const> step(values const& w, std::span<index_t const> tokens, std::span<index_t const> parents) {
     host_.take(tokens, parents);
     place_newest();
@@ -106,8 +107,8 @@ class edge_decoder {
     return as_matrix(read_only(at.logits));
   }
 
-  /// Searches for the best hypotheses of a batch.  The search must have the decoder's beam, and at most as many
-  /// sentences as the decoder's capacity.
+  /// Searches for the best hypotheses of a batch.  The search must have the decoder's beam, and at most the number of
+  /// sentences for which the decoder was constructed.
   void find(values const& w, edge_pair_batch<T> const& in, beam_search& search) {
     begin(w, in);
     host_.find(search, memory_.memory(),
@@ -174,7 +175,7 @@ class edge_decoder {
       triples_ += (pass_.layers() - 1) * (2 * a + 1) * (a + 1) + a + 1;
     }
   }
-  /// Returns the table row for edge (i, j), of which one node is in the target.
+  /// Returns the table row for edge (i, j).  At least one of the nodes i and j is in the target.
   index_t place_of(index_t i, index_t j, index_t s) const {
     auto const& p = pass_.model.layout.relative;
     if (i < s) return p.to_target();
@@ -211,8 +212,8 @@ class edge_decoder {
   decoding_steps<T> host_;
   edge_pair_batch<T> in_;
   index_t triples_ = 0;
-  std::vector<index_t> owner_, before_;  // (slots, tokens) edge_shells::owner; before_: its value before the step
-  std::vector<index_t> source_, node_;   // (pairs) a source's number of nodes; the sum over the sources before it
+  std::vector<index_t> owner_, before_;  // (slots, tokens) edge_shells::owner; before_: the owners before the step
+  std::vector<index_t> source_, node_;   // (pairs) the nodes of a source; the nodes of all sources before it
   std::vector<index_t> position_, self_, wanted_, left_, right_;  // as in edge_decoding::newest
   batch_upload<Ex> step_;
   buffer<memory> memory_, scratch_;

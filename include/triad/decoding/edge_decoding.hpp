@@ -1,15 +1,15 @@
-// The computations of an encoder-decoder Edge Transformer that decodes token by token, in memory that the caller
-// provides.
+// The computations of an encoder-decoder Edge Transformer that decodes token by token.  The caller provides the memory.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   begin    runs the encoder, then the decoder's layers on the edges between source nodes, because these edges depend
-//            on no target.  Does not run the last layer; the layer before it computes only projections.
+//   begin    runs the encoder, then the decoder's layers on the edges between source nodes, because these edges do not
+//            depend on a target.  The last layer is not run, and the layer before it computes only projections.
 //   extend   computes the 2 a + 1 edges of the newest node a of every hypothesis.  The last layer computes only the
 //            edge whose state the readout reads.
 //
-// Each layer keeps the projections of every edge that it has computed, in the order of ops/triangle_step.hpp.  The last
-// layer keeps fewer: the edge that the readout reads depends there on no edge between source nodes.  If this edge is
-// (a, a), it depends on no edge of an earlier node either.
+// Each layer keeps the projections of all edges that it has computed, in the order of ops/triangle_step.hpp.  The last
+// layer keeps fewer projections, because it computes only the edge that the readout reads.  In the last layer, this
+// edge does not depend on edges between source nodes.  If this edge is (a, a), it does not depend on edges of earlier
+// nodes either.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +22,12 @@
 
 namespace triad {
 
-/// The numbers of triangles that the decoder's layers compute for one hypothesis, for three ways of decoding.  They
-/// depend on the numbers of source and target tokens.
+/// The number of triangles that the decoder's layers compute for one hypothesis, for three ways of decoding.  The
+/// number depends on the numbers of source and target tokens.
 struct decoding_triples {
-  index_t incremental;  // for edge_decoder
-  index_t masked;       // if every step computes all tokens, but not the triangles that the causal mask excludes
-  index_t published;    // if every step computes all tokens and all n^3 triangles, as in the released program
+  index_t incremental;  // edge_decoder computes only new edges
+  index_t masked;       // every step computes all tokens, but not the triangles that the causal mask excludes
+  index_t published;    // every step computes all tokens and all n^3 triangles, as in the released program
 
   static constexpr decoding_triples of(index_t sources, index_t targets, index_t layers) {
     index_t const block = sources * sources * sources;
@@ -59,9 +59,9 @@ struct edge_decoding {
     index_t step = 0;
     vec<index_t const> token, position;     // (slots)
     tensor<index_t const, dyn, dyn> owner;  // (slots, step + 1) edge_shells::owner
-    vec<index_t const> self, wanted;        // (slots) the rows in the step of edge (a, a) and of the wanted edge
-    /// (rows) If relational, left is the edge's table row, and right is empty.  If positional, left and right are the
-    /// rows of the edge's two nodes, in buffers::left and buffers::right.
+    vec<index_t const> self, wanted;        // (slots) the step's rows of edge (a, a) and of the wanted edge
+    /// (rows) With relational encoding, `left` has the table row of each edge, and `right` is empty.  With positional
+    /// encoding, `left` and `right` have the rows of the edge's two nodes in buffers::left and buffers::right.
     vec<index_t const> left, right;
   };
   struct buffers {
@@ -146,7 +146,7 @@ struct edge_decoding {
     model.readout().forward(ex, c, w.output, at.final, {}, at.logits);
   }
 
-  /// Returns the bytes of scratch memory that the last step of a batch of the largest sizes, `z`, needs.
+  /// Returns the bytes of scratch memory that the last step of a batch of sizes `z` needs.  `z` has the largest sizes.
   template <backend Ex>
   std::size_t scratch(Ex& ex, edge_pair_dims const& z) const {
     arena parameters, kept;
@@ -178,7 +178,7 @@ struct edge_decoding {
     return shells({z.source, none, none, none, none}, 0);
   }
 
-  /// Computes wl u + bl and wr u + br for `count` nodes, and writes them to the rows from `first` on.
+  /// Computes wl u + bl and wr u + br for `count` nodes.  Writes the results to the rows from `first` on.
   template <backend Ex>
   void ends(Ex& ex, call const& c, values const& w, token_sequences<T> const& nodes, buffers const& at, index_t first,
             index_t count) const {

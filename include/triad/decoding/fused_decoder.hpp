@@ -1,11 +1,13 @@
-// Decodes with an encoder-decoder, one token at a time.  It keeps the keys and values of earlier tokens.
+// Decodes with an encoder-decoder, one token at a time.  The decoder keeps the keys and values of earlier tokens.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   begin   runs the encoder on all sources, and computes the keys and values of its output for every decoder layer
-//   step    computes the state of the newest token of every hypothesis, and appends the token's keys and values to
-//           those of earlier tokens.  Fuse-attention reads only states of the same token, so it needs no kept values.
+//   step    computes the state of the newest token of every hypothesis, and stores the token's keys and values after
+//           the keys and values of earlier tokens.  Fuse-attention reads only states of the same token, so it needs no
+//           kept values.
 //
-// Apart from attention, the cost of decoding one token is 1 / n of a forward pass over a hypothesis of n tokens.
+// Decoding a hypothesis of n tokens takes n steps.  Except for attention, the cost of a step is 1 / n of the cost of
+// one forward pass over the hypothesis.
 #pragma once
 
 #include <span>
@@ -22,8 +24,8 @@
 
 namespace triad {
 
-/// Allocates only when it is constructed.  Every function that computes takes the parameters, so they may change
-/// between calls.
+/// Allocates memory only in the constructor.  Every function that computes takes the parameters, so the parameters may
+/// change between calls.
 template <class Model, backend Ex>
 class fused_decoder {
  public:
@@ -50,7 +52,7 @@ class fused_decoder {
   index_t slots() const { return sizes_.pairs * room_.beam; }
   /// The number of bytes of the decoder's memory, not counting arrays of indices.
   std::size_t bytes() const { return memory_.bytes() + scratch_.bytes(); }
-  /// Returns what bytes() would be, without constructing a decoder.
+  /// Returns what bytes() would return, without constructing a decoder.
   static std::size_t planned(Ex& ex, Model const& m, decoder_room const& room) {
     fused_decoder dry(measuring_tag{}, ex, m, room);
     return dry.needed_memory() + dry.needed_scratch();
@@ -74,7 +76,8 @@ class fused_decoder {
   }
 
   /// Adds a token to every hypothesis.  Returns the logits (slots, v) of the next token, which are valid until the next
-  /// step. Hypothesis h continues hypothesis parents[h] of the previous step.  The first step needs no parents.
+  /// step.  Hypothesis h continues hypothesis parents[h] of the previous step.  `parents` may be empty in the first
+  /// step.
   matrix<T const> step(values const& w, std::span<index_t const> tokens, std::span<index_t const> parents) {
     bool const moved = host_.take(tokens, parents);
     for (std::size_t h = 0; h < tokens.size(); ++h) {
@@ -94,8 +97,8 @@ class fused_decoder {
     return as_matrix(read_only(at.logits));
   }
 
-  /// Searches for the best hypotheses of a batch.  The search must have the decoder's beam, and at most as many
-  /// sentences as the decoder's capacity.
+  /// Searches for the best hypotheses of a batch.  The search must have the decoder's beam, and at most the number of
+  /// sentences for which the decoder was constructed.
   void find(values const& w, pair_batch<T> const& in, beam_search& search) {
     begin(w, in);
     host_.find(search, memory_.memory(),
@@ -114,10 +117,10 @@ class fused_decoder {
         step_(0, memory_of(ex)) {}
 
   using states = tensor<T, dyn, dyn>;
-  /// The inputs that are the same at every step.
+  /// The inputs that do not change from step to step.
   struct constants {
-    vec<index_t const> one, each, first;  // (slots) a hypothesis's queries: 1; its index; the row of its first key
-    vec<index_t const> beam, of_beam;     // (pairs) the number of a source's hypotheses; the index of the first of them
+    vec<index_t const> one, each, first;  // (slots) for the queries of a hypothesis: 1; its index; its first key row
+    vec<index_t const> beam, of_beam;     // (pairs) the number of hypotheses of a source; the index of the first one
   };
   struct newest {
     vec<index_t const> token, parent, position, length;  // (slots)
@@ -154,8 +157,8 @@ class fused_decoder {
     sequence_batch const keys{slots(), slots() * room_.longest, host_.tokens, now.length, fixed_.first};
     return {slice(slice(at.caches, current_), k), host_.tokens, {queries, keys}};
   }
-  /// Returns the rows that are already written of the caches of layer k + 1.  One row for each hypothesis: (slots,
-  /// tokens 2 d).
+  /// Returns those rows of the caches of layer k + 1 that are already written, with one row for each hypothesis:
+  /// (slots, tokens 2 d).
   matrix<T> grown(buffers const& at, int which, index_t k) const {
     auto const c = slice(slice(at.caches, which), k);
     index_t const width = c.extent(2);

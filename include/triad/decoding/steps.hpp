@@ -1,5 +1,4 @@
-// The base class of decoders that work token by token: their capacity, the input of a step, and a beam search over
-// steps.
+// The base class of decoders that work token by token.  It has their capacity, the input of a step, and a beam search.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,16 +13,16 @@
 
 namespace triad {
 
-/// The capacity of a decoder.  Dims is the type of the sizes of a batch of sources.
+/// The capacity of a decoder.  `Dims` is the type of the sizes of a batch of sources.
 template <class Dims>
 struct basic_decoder_room {
-  Dims sources;         // the sizes of the largest batch; the sizes of its targets are not read
+  Dims sources;         // the sizes of the largest batch; the sizes of targets are not read
   index_t beam = 1;     // the number of hypotheses of each source
   index_t longest = 1;  // the most tokens of a hypothesis, including the begin token: beam_search_options::longest + 1
 };
 using decoder_room = basic_decoder_room<pair_dims>;
 
-/// The state of a decoder on the host.  Allocates only when it is constructed.
+/// The state of a decoder on the host.  Allocates memory only in the constructor.
 template <class T>
 struct decoding_steps {
   index_t vocabulary, longest;
@@ -44,8 +43,8 @@ struct decoding_steps {
 
   void begin(index_t slots_of_batch) { slots = slots_of_batch, tokens = 0; }
 
-  /// Adds a token to every hypothesis.  Returns true if a hypothesis moves to another slot.  The first step needs no
-  /// parents.
+  /// Adds a token to every hypothesis.  Returns true if a hypothesis moves to another slot.  `parents` may be empty in
+  /// the first step.
   bool take(std::span<index_t const> newest, std::span<index_t const> parents) {
     auto const count = static_cast<std::size_t>(slots);
     TRIAD_EXPECTS(tokens >= 0, "decoder: a step before any source, expected begin() first");
@@ -64,12 +63,12 @@ struct decoding_steps {
     TRIAD_EXPECTS(
         known, "decoder: a token or a parent out of range, expected tokens, and begin of beam_search_options, below " +
                    std::to_string(vocabulary) + ", parents below " +
-                   std::to_string(slots));  // a device cannot check it
+                   std::to_string(slots));  // a device cannot check this
     return moved;
   }
 
-  /// Searches for the best hypotheses of the current batch.  step(tokens, parents) runs a step of the decoder, and
-  /// returns logits in `memory`.
+  /// Searches for the best hypotheses of the current batch.  step(tokens, parents) must run a step of the decoder and
+  /// return logits in `memory`.
   template <class Memory, class Step>
   void find(beam_search& search, Memory const& memory, Step&& step) {
     TRIAD_EXPECTS(search.rows() == slots,

@@ -1,5 +1,5 @@
-// Dependency parsers, each of which consists of a trunk (the layers before the heads) and heads.  They map a sentence
-// to the parent of each token and to the relation between the token and its parent.
+// Dependency parsers.  A parser consists of a trunk (the layers before the heads) and heads.  It maps a sentence to the
+// parent of each token, and to the relation between the token and its parent.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y = trunk(tokens);  arc(i, j), relation((i, j), :) = heads(y)
@@ -9,7 +9,7 @@
 //   edge_dependency_parser       states of pairs of tokens, with linear heads        layers/heads/edge_heads.hpp
 //   biaffine_dependency_parser   states of tokens, with products of two tokens       layers/heads/biaffine_heads.hpp
 //
-// The predicted tree is the maximum spanning arborescence of the scores of arcs (decoding/arborescence.hpp). Afterwards
+// The predicted tree is the maximum spanning arborescence of the scores of arcs (decoding/arborescence.hpp).  Then
 // relate() computes the logits of the relations for the pairs of this tree.
 #pragma once
 
@@ -68,8 +68,8 @@ struct dependency_parser {
   input measured_input(graph_dims const& dims) const { return input::measured(dims, width()); }
   static answers measured_answers(graph_dims const& dims) { return answers::measured(dims); }
 
-  /// Computes the scores of arcs.  If the batch has pairs, one for each token, also computes the logits of their
-  /// relations.
+  /// Computes the scores of arcs.  If the batch has pairs, there must be one for each token, and forward() also
+  /// computes the logits of their relations.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& scores) const {
     if (in.pairs.count() != 0) expect_extent("dependency_parser", "pairs", in.pairs.count(), in.graphs.dims.nodes);
@@ -78,15 +78,16 @@ struct dependency_parser {
     if (in.pairs.count() > 0) relate(ex, c, w, s, in.pairs, scores.relation);
   }
 
-  /// Overwrites logits (pairs, relations) with the relations' logits for any pairs of the batch of the last forward().
+  /// Overwrites logits (pairs, relations) with the logits of the relations.  The pairs may be any pairs of the batch of
+  /// the last forward().
   template <backend Ex>
   void relate(Ex& ex, call const& c, fields<T const> w, saved const& s, token_pairs const& pairs,
               tensor<T, dyn, dyn> logits) const {
     heads.relate(ex, c.child(1), w.heads, s.trunk.y, s.heads, pairs, logits);
   }
 
-  /// Overwrites loss with the sum of the mean cross entropies of parents and relations, and overwrites d with its
-  /// gradient.
+  /// Overwrites `loss` with the mean cross entropy of the parents plus the mean cross entropy of the relations.
+  /// Overwrites `d` with the gradient.
   template <backend Ex>
   void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& targets, vec<T> loss,
             output const& d) const {
@@ -104,8 +105,7 @@ struct dependency_parser {
     trunk.backward(ex, c, w.trunk, in, s.trunk, dy, gradient.trunk);
   }
 
-  /// attention_heads() and attention_terms() are the numbers of rows and of columns of attention_weights() for a
-  /// sentence of n tokens.
+  /// attention_weights() has attention_heads() rows, and attention_terms(n) columns for a sentence of n tokens.
   index_t attention_heads() const
     requires detail::trunk_with_attention<Trunk>
   {
@@ -116,8 +116,8 @@ struct dependency_parser {
   {
     return trunk.attention_terms(n);
   }
-  /// Overwrites `weights` with the attention weights of edge (i, j) of one sentence in layer k.  Must be called after a
-  /// forward pass with keep::everything.
+  /// Overwrites `weights` with the attention weights of edge (i, j) of one sentence in layer k.  Call forward() with
+  /// keep::everything first.
   template <backend Ex>
     requires detail::trunk_with_attention<Trunk>
   void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
@@ -126,11 +126,11 @@ struct dependency_parser {
   }
 };
 
-/// A dependency parser that consists of Edge Transformer layers and of heads that read the states of edges.
+/// A dependency parser with Edge Transformer layers, and heads that read the states of edges.
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
 using edge_dependency_parser = dependency_parser<T, edge_trunk<T, D, H, F, Form>, edge_heads<T, D>>;
 
-/// A dependency parser that consists of Transformer layers and of biaffine heads that read the states of tokens.
+/// A dependency parser with Transformer layers, and biaffine heads that read the states of tokens.
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
 using biaffine_dependency_parser = dependency_parser<T, token_trunk<T, D, H, F>, biaffine_heads<T, D>>;
 

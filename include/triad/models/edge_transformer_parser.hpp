@@ -1,11 +1,11 @@
-// The Edge Transformer as a parser: it maps a sentence to the parent and the labels of each token.
+// The Edge Transformer as a parser.  The parser maps a sentence to the parent and the labels of each token.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_L = edge_trunk(tokens)                                                                   (rows, d)
 //   score(i, j) = w . x_L(i, j) + c;  the labels of token i are computed from x_L(i, i)
 //   verb_from_word: the verb label of token i is computed from the word's vector e(i), even if the token was dropped
-//
-// The scores read every edge, so the last layer must compute all edges.
+//   verb_from_word: the verb label of token i is computed from the word's vector e(i), even if the token was dropped
+// The parent scores read every edge, so the last layer must compute all edges.
 #pragma once
 
 #include "triad/layers/heads/label_heads.hpp"
@@ -19,13 +19,13 @@ struct edge_transformer_parser_options {
   index_t relations = 33;  // the number of rows of the table of relative positions
   label_counts labels{};
   index_t layers = 1;
-  bool tied = false;  // true: as in the paper; the released program has a switch for tied layers, but never ties them
+  bool tied = false;  // true: as in the paper; the released program has this option, but always runs untied layers
   edge_transformer_layer_options layer{};
   sequence_encoding encoding = sequence_encoding::relational;
   double positional_dropout = 0;
   arcs readout = arcs::from_child;
   index_t fixed_token = -1;     // the token whose vector is not learned; negative: none
-  bool verb_from_word = false;  // computes the verb label from the word's vector, which dropped tokens have too
+  bool verb_from_word = false;  // whether the verb label comes from the word's vector, which dropped tokens have too
 
   edge_trunk_options trunk() const {
     return {.tokens = tokens,
@@ -111,11 +111,11 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
     trunk.backward(ex, c, w.trunk, in, s.trunk, dy, gradient.trunk);
   }
 
-  /// The numbers of rows and of columns of attention_weights() for a sentence of n tokens.
+  /// attention_weights() has attention_heads() rows, and attention_terms(n) columns for a sentence of n tokens.
   index_t attention_heads() const { return trunk.attention_heads(); }
   index_t attention_terms(index_t n) const { return trunk.attention_terms(n); }
-  /// Overwrites `weights` with the attention weights of edge (i, j) of one sentence in layer k.  Must be called after a
-  /// forward pass with keep::everything.
+  /// Overwrites `weights` with the attention weights of edge (i, j) of one sentence in layer k.  Call forward() with
+  /// keep::everything first.
   template <backend Ex>
   void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
                          index_t j, matrix<T> weights) const {

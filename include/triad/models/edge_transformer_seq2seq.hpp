@@ -1,4 +1,4 @@
-// The Edge Transformer as an encoder and a decoder: it maps one sequence of tokens to another.
+// The Edge Transformer as an encoder and a decoder.  The model maps one sequence of tokens to another sequence.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   source: x_0 = pair_edges(source);  x_{k+1} = layer(x_k);  y = x_L                      (rows of the sources, d)
@@ -6,9 +6,9 @@
 //           causal: a node l of the target is a middle node of (i, j) only if l <= max(i, j)
 //   logits(t) = w z_L(t, t), or w z_L(begin, t)                                                        (targets, v)
 //
-// The decoder's layers also update the edges between nodes of the source; no node of the target is a middle node of
-// such an edge.  The readout reads only one edge for each token of a target.  So the last layer computes its output
-// projection and its feed-forward block only for those edges.
+// The decoder's layers also update the edges between nodes of the source.  No node of the target is a middle node of
+// these edges.  The readout reads only one edge for each token of a target.  So the last layer computes its output
+// projection and its feed-forward block only for these edges.
 #pragma once
 
 #include <string>
@@ -26,22 +26,22 @@ struct edge_transformer_seq2seq_options {
   index_t tokens = 0;  // rows of the table of tokens, which encoder and decoder share; also the number of logits
   index_t reach = 32;  // relative positions are clipped to -reach .. reach
   index_t layers = 1;  // the number of layers of the encoder, and of the decoder
-  bool tied = false;   // true: the encoder's layers share their parameters, and so do the decoder's, as in the paper
+  bool tied = false;   // true: as in the paper, encoder layers share parameters, and decoder layers share parameters
   edge_transformer_layer_options layer{};
   sequence_encoding encoding = sequence_encoding::relational;
   edge_readout readout = edge_readout::diagonal;
   double positional_dropout = 0;
   index_t fixed_token = -1;  // the token whose vector is not learned; negative: none
   label_smoothing smoothing{};
-  bool prune = true;  // false: the last layer computes every edge, as the released program does; equal logits
+  bool prune = true;  // false: the last layer computes all edges, as the released program does; the logits are equal
 };
 
-/// The encoder or the decoder: the layer that computes its initial states, and its other layers.
+/// The encoder or the decoder: the layer that computes the initial states, and the layers that update the states.
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
 struct edge_transformer_side {
   using layer_type = edge_transformer_layer<T, D, H, F, Form>;
 
-  static constexpr char const* name = "edge_transformer_seq2seq";  // the model's name for messages
+  static constexpr char const* name = "edge_transformer_seq2seq";  // the model's name, for messages
 
   pair_edges<T, D> edges;
   repeat<T, layer_type> layers;
@@ -157,7 +157,7 @@ struct edge_transformer_seq2seq {
     decode(ex, c, w, in, s.encoder.y, s.decoder, logits);
   }
 
-  /// Runs the encoder.  Its result is s.y.
+  /// Runs the encoder.  The result is s.y.
   template <backend Ex>
   void encode(Ex& ex, call const& c, fields<T const> w, input const& in, encoder_saved const& s) const {
     TRIAD_EXPECTS(!in.layout || *in.layout == layout,
@@ -195,7 +195,7 @@ struct edge_transformer_seq2seq {
   input measured_input(edge_pair_dims const& z) const { return input::measured(z, width()); }
   static answers measured_answers(edge_pair_dims const& z) { return input::measured_answers(z); }
 
-  /// Overwrites loss with the label-smoothed cross entropy of the next token at every token, and overwrites d with its
+  /// Overwrites `loss` with the label-smoothed cross entropy of the next token at every token.  Overwrites `d` with the
   /// gradient.
   template <backend Ex>
   void loss(Ex& ex, arena&, input const&, output const& logits, answers const& targets, vec<T> loss,
@@ -203,7 +203,8 @@ struct edge_transformer_seq2seq {
     cross_entropy(ex, logits, targets.next, loss, d, smoothing);
   }
 
-  /// source_input() is the input of the encoder's layers, and whole_input() is the input of the decoder's layers.
+  /// source_input() returns the input of the encoder's layers.  whole_input() returns the input of the decoder's
+  /// layers.
   edge_input<T, D> source_input(input const& in, tensor<T const, dyn, D> x) const {
     return {x, in.source.graphs, in.source_mask};
   }

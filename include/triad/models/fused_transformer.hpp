@@ -10,8 +10,8 @@
 //                                                                                         or the decoder's table
 //
 // The encoder may be wider than the decoder, because the decoder's attention over x_L projects x_L to the decoder's
-// width.  x_0 may be computed by another layer.  Together, these allow a pre-trained encoder with a small decoder
-// (models/roberta.hpp).
+// width.  A layer that the caller chooses may compute x_0.  So the encoder may be a pre-trained one with a small
+// decoder (models/roberta.hpp).
 #pragma once
 
 #include <concepts>
@@ -30,17 +30,17 @@ namespace triad {
 
 struct fused_transformer_options {
   index_t source_tokens = 0, target_tokens = 0;  // the numbers of rows of the tables; target_tokens is v
-  fused_stack_options encoder{}, decoder{};      // the model itself sets causal and source_width
+  fused_stack_options encoder{}, decoder{};      // the constructor sets causal and source_width
   bool tied_output = true;                       // whether w_out is the decoder's table
   double dropout = 0;                            // the dropout rate of x_0 and y_0
-  bool positions = true;     // whether x_0 and y_0 have sinusoids of positions; Source may have other positions
-  index_t fixed_token = -1;  // the token whose look-ups have no gradient, or negative; a tied output trains it
+  bool positions = true;     // whether sinusoids of positions are added to x_0 and y_0; Source may not use them
+  index_t fixed_token = -1;  // the token whose look-ups have no gradient; negative: none; a tied output trains its row
   label_smoothing smoothing{};
 };
 
-/// The encoder-decoder model.  Source is the layer that computes x_0 from the tokens of a source; it takes the input of
-/// scaled_tokens, and its output is the encoder's initial state.  D, H, F are the decoder's sizes.  Encoder must be
-/// given if its static sizes differ from D, H, F.
+/// The encoder-decoder model.  `Source` is the layer that computes x_0 from the tokens of a source.  Source takes the
+/// input of scaled_tokens, and its output is the encoder's initial state.  D, H and F are the decoder's sizes.
+/// `Encoder` must be given if the encoder's static sizes differ from D, H and F.
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, class Source = scaled_tokens<T, D>,
           class Encoder = fused_stack<T, D, H, F>>
 struct fused_transformer {
@@ -79,7 +79,7 @@ struct fused_transformer {
                       std::to_string(decoder.width()) + ", the decoder's, as they share position waves");
     detail::expect_fixed_token("fused_transformer: the", options.fixed_token, options.source_tokens, "source tokens");
   }
-  /// Uses the given Source layer.  options.source_tokens is not read.
+  /// Uses the layer `s` as the Source.  Does not read options.source_tokens.
   fused_transformer(fused_transformer_options const& options, Source const& s)
       : source(s),
         target{checked_size("fused_transformer", {"target_tokens", options.target_tokens}),
@@ -107,7 +107,7 @@ struct fused_transformer {
     fields_of<encoder_type, S> encoder;
     fields_of<target_type, S> target;
     fields_of<decoder_type, S> decoder;
-    tensor<S, dyn, D> output;  // (v, d); (0, d) if the decoder's table takes its place
+    tensor<S, dyn, D> output;  // (v, d); (0, d) if the decoder's table is used instead
     template <class V>
     void each(V&& f) {
       f("source", source);
@@ -119,7 +119,7 @@ struct fused_transformer {
     /// w_out (v, d).
     tensor<S, dyn, D> projection() const { return output.extent(0) != 0 ? output : target.table; }
   };
-  /// The saved memory of the encoder and of x_0.
+  /// The values that the encoder and the source layer save.
   struct encoder_saved : encoder_type::saved {
     typename source_type::saved source;
   };
@@ -166,10 +166,10 @@ struct fused_transformer {
     decoder.forward(ex, c.child(3), w.decoder, target_input(in, source_y), s);
     matmul(ex, s.y(), transposed(w.projection()), logits);
   }
-  /// Runs the decoder for one more token of every target.  The earlier tokens are in the caches (fused_stack::extend).
-  /// in.target_token has one row for each target, and a sequence of in.target has the targets that share a source.
-  /// source_y (source rows, e) is the encoder's result.  projected(k) (source rows, 2 d) returns its keys and values in
-  /// layer k + 1. Overwrites logits (targets, v).
+  /// Runs the decoder for the next token of every target.  The earlier tokens are in the caches (fused_stack::extend).
+  /// in.target_token has one row for each target.  A sequence of in.target consists of the targets that share a source.
+  /// source_y (source rows, e) is the encoder's result.  projected(k) returns the keys and values of source_y in layer
+  /// k + 1, (source rows, 2 d).  Overwrites logits (targets, v).
   template <backend Ex, class Cache, class Projected>
   void extend(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y,
               typename decoder_type::saved const& s, Cache&& cache, Projected&& projected, output const& logits) const {
@@ -204,7 +204,7 @@ struct fused_transformer {
   input measured_input(pair_dims const& z) const { return input::measured(z, width()); }
   static answers measured_answers(pair_dims const& z) { return answers::measured(z); }
 
-  /// Overwrites loss with the label-smoothed cross entropy of the next token at every token, and overwrites d with its
+  /// Overwrites `loss` with the label-smoothed cross entropy of the next token at every token.  Overwrites `d` with the
   /// gradient.
   template <backend Ex>
   void loss(Ex& ex, arena&, input const&, output const& logits, answers const& targets, vec<T> loss,
@@ -231,7 +231,7 @@ struct fused_transformer {
   tensor<T const, dyn, dyn> waves_of(input const& in) const {
     return positions ? in.waves : tensor<T const, dyn, dyn>(nullptr, 0, width());
   }
-  /// The input of all layers of the encoder; fused_stack adds the states.
+  /// Returns the input of all layers of the encoder without the states, which fused_stack adds.
   static source_layer_input source_input(input const& in) {
     auto x = none<source_layer_input>();
     x.sequences = in.source;

@@ -7,8 +7,8 @@
 //   logits = readout(x_L(source), x_L(target))                        (q, targets)
 //
 // After L layers, the state of a node depends on the labels along paths of up to L edges that begin at the node, and
-// along paths of up to L - 1 edges that end there.  Masks are not read, because edges of padding have label 0, so no
-// node attends to padding.
+// along paths of up to L - 1 edges that end at the node.  Masks are not read: edges of padding have label 0, so no node
+// attends to padding.
 #pragma once
 
 #include <string_view>
@@ -32,8 +32,8 @@ struct graph_attention_network_options {
 };
 
 namespace detail {
-/// Two maps of the embedding of an edge's label.  Attention adds their results to the attention score of the edge and
-/// to the value of the edge's second node.
+/// Two maps of the embedding of an edge's label.  The attention adds the result of one map to the attention score of
+/// the edge.  It adds the result of the other map to the value of the edge's second node.
 template <class T, index_t D, index_t H>
 struct edge_maps {
   linear<T, D, H> score;
@@ -76,9 +76,9 @@ struct graph_attention_network : detail::graph_attention_parts<graph_attention_n
     return {{extents<D, H>(width(), heads()), false}, {extents<D, D>(width(), width()), false}};
   }
 
-  /// Whether the parameter with this path has a gradient; optimisers skip parameters without one.  All states are zero
-  /// before the first layer.  So the first layer's parameters that multiply these states have no gradient, unless a
-  /// later layer shares them.
+  /// Whether the parameter with this path has a gradient.  Optimisers skip parameters without a gradient.  All node
+  /// states are zero before the first layer.  So the parameters of the first layer that are multiplied with these
+  /// states have no gradient, unless a later layer shares the parameters.
   bool has_gradient(std::string_view path) const {
     if (layers.tied && layers.count() > 1) return true;
     for (std::string_view dead : {"layers.0.value.", "layers.0.query", "layers.0.key"})
@@ -100,7 +100,7 @@ struct graph_attention_network : detail::graph_attention_parts<graph_attention_n
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output logits) const {
-    {  // Edges with equal labels have equal results, so the maps are applied to the table of labels.
+    {  // edges with equal labels have equal results, so the maps are applied to the table of labels
       auto const frame = c.scratch->open();
       auto const scores = score_table(*c.scratch);
       auto const values = value_table(*c.scratch);
@@ -130,7 +130,7 @@ struct graph_attention_network : detail::graph_attention_parts<graph_attention_n
     layers.backward(ex, c.child(0), w.layers, stack_input(in, s), s.layers,
                     scatter_rows(ex, c.scratch, as_pairs(queried), ends(in), last), no_rows<T, D>(), gradient.layers,
                     [&](index_t k) {
-                      bool const first = k + 1 == layers.count();  // backward begins at the last layer
+                      bool const first = k + 1 == layers.count();  // the backward pass begins at the last layer
                       return typename parts::layer_type::edges_gradient{
                           d_scores, d_values, first ? edge_gradients::overwritten : edge_gradients::added};
                     });

@@ -1,5 +1,5 @@
 // A model of labelled graphs that consists of three parts: an embedding of edge labels, layers over all edges, and a
-// readout of the edges that questions ask about.
+// readout of the edges of the questions.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_0(i, j) = embedding(label(i, j));  x_L = layers(x_0);  logits = readout(x_L(source, target))
@@ -12,7 +12,8 @@
 //   Layers      input: edge_input, or (rows, d); output: (rows, d)  any layer over edges, or a repeat of one
 //   Readout     input: (q, d); output: (q, targets)                any layer over rows
 //
-// If the layers can compute only some rows (layers/repeat.hpp), the last layer computes only the edges of questions.
+// If the layers can compute only some rows (layers/repeat.hpp), the last layer computes only the edges of the
+// questions.
 #pragma once
 
 #include <string>
@@ -30,7 +31,7 @@
 namespace triad {
 
 namespace detail {
-/// A repeat of layers with triangular attention, whose saved memory says which layers it has kept.
+/// A repeat of layers with triangular attention.  Its saved memory says which layers' values are kept.
 template <class Layers>
 concept stack_with_attention = requires(Layers const& l, typename Layers::saved const& s) {
   l.layer.attention.heads();
@@ -43,16 +44,16 @@ template <class Layers>
 concept plans_wanted = requires(Layers const& l, arena& place, graph_dims const& dims) {
   l.plan_wanted(place, dims, keep::everything, index_t{});
 };
-/// An input that has graphs in addition to the states of their edges.
+/// An input that has graphs as well as the states of their edges.
 template <class Input>
 concept carries_graphs = requires(Input in, graph_batch const& g) { in.graphs = g; };
-/// The saved memory of x_0 and x_L, for layers that do not satisfy plans_wanted.
+/// The memory of x_0 and x_L, for layers that do not satisfy plans_wanted.
 template <class States>
 struct all_states {
   States first, last;  // (rows, d) each: x_0 and x_L
 };
 
-/// An empty set of further parameters, for a model that has none besides those of its three parts.
+/// Further parameters for a model that has none: an empty set.
 struct no_maps {
   template <class S>
   struct fields {
@@ -64,8 +65,8 @@ struct no_maps {
     return {};
   }
 };
-/// The parts of a model of labelled graphs, their names, and the memory of the readout's input.  Queried is the type of
-/// the readout's input.  Maps is the type of Model::maps(), further parameters whose names have no prefix.
+/// The parts of a model of labelled graphs, their names, and the memory of the readout's input.  `Queried` is the type
+/// of the readout's input.  `Maps` is the type of Model::maps(): further parameters, whose names have no prefix.
 template <class Model, class Embedding, class Layers, class Readout, class Queried, class Maps = no_maps>
 struct graph_parts : answers_questions<Model, scalar_t<Embedding>> {
   using value_type = scalar_t<Embedding>;
@@ -114,8 +115,8 @@ struct graph_parts : answers_questions<Model, scalar_t<Embedding>> {
   }
 };
 
-/// The base class of the Edge Transformer's baselines: graph_parts with a table of labels, a repeat of layers over
-/// nodes, and a feed-forward block with R input columns as readout.
+/// The base class of the Edge Transformer's baselines.  It is graph_parts with a table of labels, a repeat of layers
+/// over nodes, and a feed-forward block as readout.  The readout has R input columns.
 template <class Model, class T, index_t D, class Layer, index_t R, class Maps = no_maps>
 struct graph_baseline
     : graph_parts<Model, embedding<T, dyn, D>, repeat<T, Layer>, feed_forward<T, R, R, dyn>, tensor<T, dyn, R>, Maps> {
@@ -124,7 +125,7 @@ struct graph_baseline
   using stack_type = repeat<T, Layer>;
   using readout_type = feed_forward<T, R, R, dyn>;
 
-  /// states_read: the number of states that the readout reads for a question.
+  /// `states_read` is the number of states that the readout reads for a question.
   template <class Options>
   graph_baseline(char const* name, Options const& z, index_t states_read, bool prune = true)
       : graph_baseline{{extents_of<dyn, D>(name, {"labels", z.labels}, {"width", z.layer.width})},
@@ -133,7 +134,7 @@ struct graph_baseline
                        states_read,
                        z.targets} {}
 
-  /// Views the readout's input (q, 2 d), which has two states for each question, as (2 q, d).
+  /// Views the readout's input (q, 2 d) as (2 q, d).  The input has two states for each question.
   states as_pairs(tensor<T, dyn, R> both) const { return reshape<D>(both, 2 * both.extent(0), this->layers.width()); }
 
  private:
@@ -146,7 +147,7 @@ struct graph_baseline
 }  // namespace detail
 
 /// A model of labelled graphs with any three parts.  Its parameters are called embedding, layers and readout.  It is
-/// trained like any other model.  Its answer to a question is one of targets() classes.
+/// trained like other models.  The answer to a question is one of targets() classes.
 template <class Embedding, class Layers, class Readout>
   requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() && detail::expect_layer<Readout>())
 struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>, Embedding, Layers, Readout,
@@ -182,7 +183,7 @@ struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>
 
   struct saved : parts::saved {
     typename Embedding::saved labels;
-    std::conditional_t<prunes, detail::nothing, detail::all_states<states>> all;  // if it prunes, x_0 is in layers
+    std::conditional_t<prunes, detail::nothing, detail::all_states<states>> all;  // if prunes, x_0 is in `layers`
   };
 
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
@@ -230,8 +231,7 @@ struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>
     labels.backward(ex, c, w.embedding, in.label, s.labels, dx0, gradient.embedding);
   }
 
-  /// attention_heads() and attention_terms() are the numbers of rows and of columns of attention_weights() for a graph
-  /// of n nodes.
+  /// attention_weights() has attention_heads() rows, and attention_terms(n) columns for a graph of n nodes.
   index_t attention_heads() const
     requires detail::stack_with_attention<Layers>
   {
@@ -242,8 +242,8 @@ struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>
   {
     return layers.layer.attention.variant == triangle_form::flat ? 2 * n : n;
   }
-  /// Overwrites weights (h, n), or (h, 2n) in the flat form, with the attention weights of edge (i, j) of one graph in
-  /// layer k; the first layer is 0.  Must be called after a forward pass with keep::everything.  Throws
+  /// Overwrites `weights` with the attention weights of edge (i, j) of one graph in layer k.  The first layer is 0.
+  /// `weights` is (h, n), or (h, 2n) in the flat form.  Call forward() with keep::everything first.  Throws
   /// contract_violation if there is no such layer, graph or node, or if the layer's memory was not kept.
   template <backend Ex>
     requires detail::stack_with_attention<Layers>

@@ -1,5 +1,5 @@
-// Relation-aware Transformers for labelled graphs, which are baselines of the Edge Transformer.  The relations are
-// fixed (RAT), or the layers update them (RRAT).
+// Relation-aware Transformers for labelled graphs.  They are baselines of the Edge Transformer.  The relations are
+// fixed (RAT), or the layers update the relations (RRAT).
 // SPDX-License-Identifier: Apache-2.0
 //
 //   relation_aware_transformer (RAT)         g(i, j) = e(label(i, j)); all layers share its keys and values
@@ -7,7 +7,7 @@
 //   relation_updating_transformer (RRAT)     g_0(i, j) = e(label(i, j))
 //     x_{k+1}, g_{k+1} = relation_update_layer(x_k, g_k);  logits = readout(g_L(source, target))
 //
-// The node states x_0 are zero, or they are noise that the caller provides.  The last layer computes only the states
+// The initial node states x_0 are zero, or noise that the caller provides.  The last layer computes only the states
 // that the readout reads.
 #pragma once
 
@@ -29,7 +29,7 @@ struct relation_transformer_options {
   index_t layers = 1;
   bool tied = true;
   relation_layer_options layer{};
-  bool prune = true;  // false: the last layer computes all states, as the released program does; equal logits
+  bool prune = true;  // false: the last layer computes all states, as the released program does; the logits are equal
 };
 
 /// Questions about graphs, and the initial states of the graphs' nodes.
@@ -70,7 +70,7 @@ struct relation_aware_transformer : detail::relation_aware_parts<relation_aware_
       : parts("relation_aware_transformer", options, 2, options.prune) {}
 
   constexpr stacked_linear<T, relation_key_value, D> maps() const { return {extents<D>(width())}; }
-  /// Whether the parameter with this path has a gradient; optimisers skip parameters without one.
+  /// Whether the parameter with this path has a gradient.  Optimisers skip parameters without a gradient.
   bool has_gradient(std::string_view) const { return true; }
 
   struct saved : parts::saved {
@@ -85,7 +85,7 @@ struct relation_aware_transformer : detail::relation_aware_parts<relation_aware_
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output logits) const {
-    {  // Edges with equal labels have equal results, so the maps are applied to the table of labels.
+    {  // edges with equal labels have equal results, so the maps are applied to the table of labels
       auto const frame = c.scratch->open();
       auto const mapped = c.scratch->template make<tensor<T, dyn, dyn>>(labels.shape.extent(0), 2 * width());
       maps().forward(ex, c, w.maps, w.embedding.table, {}, mapped);
@@ -96,7 +96,7 @@ struct relation_aware_transformer : detail::relation_aware_parts<relation_aware_
     readout.forward(ex, c.child(1), w.readout, s.queried, s.readout, logits);
   }
 
-  /// Adds to `gradient`.  If dx0 (nodes, d) has rows, overwrites it with the gradient of x_0.
+  /// Adds to `gradient`.  If dx0 (nodes, d) has rows, overwrites dx0 with the gradient of x_0.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dlogits,
                 fields<T> gradient, states dx0 = no_rows<T, D>()) const {
@@ -109,7 +109,7 @@ struct relation_aware_transformer : detail::relation_aware_parts<relation_aware_
     auto const d_relations = scratch.make<tensor<T, dyn, dyn>>(in.graphs.dims.rows, 2 * d);
     layers.backward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, as_pairs(queried), dx0, gradient.layers,
                     [&](index_t k) {
-                      bool const first = k + 1 == layers.count();  // backward begins at the last layer
+                      bool const first = k + 1 == layers.count();  // the backward pass begins at the last layer
                       return relations_gradient<T>{d_relations,
                                                    first ? edge_gradients::overwritten : edge_gradients::added};
                     });
@@ -145,9 +145,9 @@ struct relation_updating_transformer
   explicit relation_updating_transformer(relation_transformer_options const& options)
       : parts("relation_updating_transformer", options, 1, options.prune) {}
 
-  /// Whether the parameter with this path has a gradient; optimisers skip parameters without one.  Nothing reads the
-  /// node states of the last layer.  So the parameters that compute them have no gradient, unless an earlier layer
-  /// shares them.
+  /// Whether the parameter with this path has a gradient.  Optimisers skip parameters without a gradient.  The node
+  /// states of the last layer are not read.  So the parameters that compute these states have no gradient, unless an
+  /// earlier layer shares the parameters.
   bool has_gradient(std::string_view path) const {
     if (layers.tied && layers.count() > 1) return true;
     auto const last = "layers." + std::to_string(layers.count() - 1) + ".";
@@ -171,7 +171,7 @@ struct relation_updating_transformer
     readout.forward(ex, c.child(1), w.readout, s.queried, s.readout, logits);
   }
 
-  /// Adds to `gradient`.  If dx0 (nodes, d) has rows, overwrites it with the gradient of x_0.
+  /// Adds to `gradient`.  If dx0 (nodes, d) has rows, overwrites dx0 with the gradient of x_0.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dlogits,
                 fields<T> gradient, states dx0 = no_rows<T, D>()) const {

@@ -17,7 +17,7 @@
 // `sizes` has the decoder's sizes, and says which layers have fuse-attention.  The parameters of the decoder and of
 // fuse-attention keep the values that initialize() gave them.
 //
-// RoBERTa has no fuse-attention.  So an encoder layer with fuse-attention does not compute the function of the
+// RoBERTa has no fuse-attention.  So an encoder layer with fuse-attention computes another function than the
 // pre-trained layer.
 #pragma once
 
@@ -32,9 +32,9 @@ namespace triad {
 template <class T>
 using roberta_transformer = fused_transformer<T, dyn, dyn, dyn, learned_tokens<T>>;
 
-/// Returns a model with the published encoder and the decoder of `options`.  Config is roberta_config, or a struct with
-/// the same members.  `options` decides the encoder's dropout and fuse-attention; the config or RoBERTa decides its
-/// other options.
+/// Returns a model with the published encoder and the decoder of `options`.  `Config` is roberta_config, or a struct
+/// with the same members.  The encoder's dropout and fuse-attention come from `options`.  All other options of the
+/// encoder come from `config`, or are those of RoBERTa.
 template <class T, class Config>
 roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transformer_options options) {
   TRIAD_EXPECTS(!options.encoder.tied && options.encoder.link == layer_link::previous,

@@ -1,14 +1,13 @@
-// Trunks, which are the parts of parsers before the heads.  A trunk maps a sentence to states of its edges or of its
-// tokens.
+// Trunks: the parts of parsers before the heads.  A trunk maps a sentence to states of the sentence's edges or tokens.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   edge_trunk    x_0 = sequence_edges(tokens);   x_{k+1} = layer(x_k);  y = x_L         (rows, d)
 //   token_trunk   x_0 = sequence_tokens(tokens);  x_{k+1} = layer(x_k);  y = norm(x_L)   (nodes, d)
 //
-// edge_trunk has one row for every ordered pair of tokens; token_trunk has one row for every token.
+// edge_trunk has one row for every ordered pair of tokens.  token_trunk has one row for every token.
 //
-// A trunk is a part of a model.  For its dropout it uses the children 0 and 2 of the model's call.  Its parameters are
-// listed together with those of the model, without a prefix.
+// A trunk is a part of a model.  For its dropout, a trunk uses the children 0 and 2 of the model's call.  The
+// parameters of the trunk are listed among the model's parameters, without a prefix.
 #pragma once
 
 #include <string>
@@ -102,11 +101,11 @@ struct edge_trunk {
     encoder.backward(ex, c.child(2), w.encoder, in, s.encoder, dx, gradient.encoder);
   }
 
-  /// The numbers of rows and of columns of attention_weights() for a sentence of n tokens.
+  /// attention_weights() has attention_heads() rows, and attention_terms(n) columns for a sentence of n tokens.
   index_t attention_heads() const { return layers.layer.attention.heads(); }
   index_t attention_terms(index_t n) const { return layers.layer.attention.variant == triangle_form::flat ? 2 * n : n; }
-  /// Overwrites weights (h, n), or (h, 2n) in the flat form, with the attention weights of edge (i, j) of one sentence
-  /// in layer k; the first layer is 0.  Must be called after a forward pass with keep::everything.
+  /// Overwrites `weights` with the attention weights of edge (i, j) of one sentence in layer k.  The first layer is 0.
+  /// `weights` is (h, n), or (h, 2n) in the flat form.  Call forward() with keep::everything first.
   template <backend Ex>
   void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
                          index_t j, matrix<T> weights) const {
@@ -123,14 +122,14 @@ struct edge_trunk {
   }
 };
 
-/// Overwrites words (nodes, d) with the vectors of a batch's words, including the words of dropped tokens.  Does
-/// nothing if `words` has no rows.
+/// Overwrites words (nodes, d) with the vectors of the words of a batch.  Dropped tokens get the vectors of their words
+/// too.  Does nothing if `words` has no rows.
 template <backend Ex, class T, class Table, class States>
 void look_up_words(Ex& ex, Table table, sentence_batch<T> const& in, States words) {
   if (words.extent(0) > 0) gather_rows(ex, table, in.words(), words);
 }
-/// Adds d_words, the gradient of the result of look_up_words, to the gradient of the table (tokens, d).  Does not
-/// change the row of the fixed token.
+/// Adds d_words to the gradient of the table (tokens, d).  d_words is the gradient of the result of look_up_words().
+/// Does not change the row of the fixed token.
 template <backend Ex, class T, class Table, class States>
 void add_to_words(Ex& ex, arena& scratch, States d_words, sentence_batch<T> const& in, index_t fixed_token,
                   Table gradient) {
@@ -148,8 +147,8 @@ struct token_trunk_options {
   index_t fixed_token = -1;  // the token whose vector is not learned; negative: none
 };
 
-/// Transformer layers over the tokens of a sentence.  If the layers are tied, it is a universal Transformer (Dehghani
-/// et al. 2019) with a fixed number of layers.
+/// Transformer layers over the tokens of a sentence.  If the layers are tied, this is a universal Transformer (Dehghani
+/// et al.  2019) with a fixed number of layers.
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
 struct token_trunk {
   using layer_type = transformer_layer<T, D, H, F>;

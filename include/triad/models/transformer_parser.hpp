@@ -1,12 +1,12 @@
-// The Transformer as a parser, a baseline of the Edge Transformer.  It maps a sentence to the parent and the labels of
-// each token.
+// The Transformer as a parser, a baseline of the Edge Transformer.  The parser maps a sentence to the parent and the
+// labels of each token.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y = token_trunk(tokens)                                                                    (nodes, d)
 //   score(i, j) = q(i) . k(j),  [q k] = y w' + b;  the labels of token i are computed from y(i)
 //   verb_from_word: the verb label of token i is computed from the word's vector e(i), even if the token was dropped
 //
-// If the layers are tied, it is a universal Transformer (Dehghani et al. 2019) with a fixed number of layers.
+// If the layers are tied, this is a universal Transformer (Dehghani et al.  2019) with a fixed number of layers.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct transformer_parser_options {
   transformer_layer_options layer{};
   double positional_dropout = 0;
   index_t fixed_token = -1;     // the token whose vector is not learned; negative: none
-  bool verb_from_word = false;  // computes the verb label from the word's vector, which dropped tokens have too
+  bool verb_from_word = false;  // whether the verb label comes from the word's vector, which dropped tokens have too
 
   token_trunk_options trunk() const {
     return {.tokens = tokens,
@@ -37,7 +37,7 @@ struct transformer_parser_options {
   }
 };
 
-/// Names for stacked_linear: the map of a token as a child, and the map of a token as a possible parent.
+/// Names for stacked_linear: the map of a token as a child, and the map of a token as a parent.
 struct child_and_parent {
   static constexpr std::array<char const*, 2> list{"query", "key"};
 };

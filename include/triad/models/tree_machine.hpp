@@ -1,5 +1,5 @@
-// The Differentiable Tree Machine.  In every step, an agent gives weights to tree operations and their arguments, and
-// the weighted result is added to a memory of trees.
+// The Differentiable Tree Machine.  In every step, an agent gives weights to tree operations and to their arguments.
+// The weighted result is a new tree, which is added to the memory.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   M_0 = the input tree;  the tokens at the start: one for the operation, one for the root
@@ -8,19 +8,19 @@
 //            M_{k+1} = interpreter(M_0 .. M_k, softmax of operation and arguments, root)       DTM eq. 1
 //   scores of symbols: products of M_steps with the fillers
 //
-// The root of cons is the agent's output, as in the released program, or the softmax of this output, which is a
-// distribution over symbols.  Without the softmax, a root vector with a large norm can make up for a small weight of
-// cons. So the scores of symbols are then not probabilities.
+// The root that cons writes is the agent's output, as in the released program, or the softmax of this output.  The
+// softmax is a distribution over symbols.  Without the softmax, a root vector with a large norm can make up for a small
+// weight of cons.  In this case the scores of symbols are not probabilities.
 //
-// In the paper, the memory has the input and the results of the steps.  If cons is to have only one child, its other
-// argument must be an empty tree.  A machine has to make this empty tree first, by car or cdr of a tree that has no
-// such child.  Our option `empty_tree` adds a token that represents the empty tree from the first step on, so an
-// argument can choose the empty tree at once:
+// In the paper, the memory has the input and the results of the steps.  To make a tree with only one child, cons needs
+// an empty tree as the argument for the missing child.  A machine must first make an empty tree, by car or cdr of a
+// tree that lacks this child.  Our option `empty_tree` adds a token that represents the empty tree.  With this option,
+// an argument can be the empty tree from the first step on:
 //
 //   tokens of step k: operation, root, T_0 .. T_k, empty tree
 //
-// Everything except the agent is linear in the trees.  The gradient of W_shrink is one product over all steps.  The
-// gradient of a tree is computed when the gradients of all later trees are complete.
+// All operations except the agent are linear in the trees.  The gradient of W_shrink is one product over all steps.
+// The gradient of a tree is computed after the gradients of all later trees.
 #pragma once
 
 #include <algorithm>
@@ -43,13 +43,13 @@
 
 namespace triad {
 
-/// The root that cons writes: the agent's scores as they are, or their softmax.
+/// The root that cons writes: the agent's scores, or the softmax of the scores.
 enum class tree_root { scores, distribution };
 
 struct tree_machine_options {
   index_t steps = 1;
   index_t symbols = 0;  // v, including <empty>
-  /// Whether the fillers are unit vectors, with zero for <empty>.  The scores of symbols are then the trees themselves.
+  /// Whether the fillers are unit vectors, with zero for <empty>.  If so, the scores of symbols are equal to the trees.
   bool unit_fillers = false;
   tree_agent_options agent{};
   tree_root root = tree_root::scores;  // distribution requires unit_fillers
@@ -72,7 +72,8 @@ struct tree_machine {
   bool unit_fillers;
   tree_root root;
   bool empty_tree;
-  repeat<T, agent_type> agents;  // only for parameters; tree_machine runs the agents, because each step has other sizes
+  repeat<T, agent_type>
+      agents;  // only for parameters; tree_machine runs the agents, because sizes differ between steps
   wide_linear<T, D> shrink;
 
   tree_machine(Interpreter operations, index_t tree_positions, tree_machine_options const& options)
@@ -103,7 +104,7 @@ struct tree_machine {
   constexpr index_t width() const { return agent().width(); }
   constexpr index_t fillers() const { return agent().fillers; }
   constexpr index_t branching() const { return agent().branching; }
-  /// The number of choices for an argument at step k, including the empty tree if the machine has it.
+  /// The number of choices for an argument at step k.  The empty tree counts if the machine has one.
   constexpr index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }
   /// The number of tokens of a sample at step k.
   constexpr index_t tokens_at(index_t k) const { return tree_tokens_at(k, empty_tree); }
@@ -126,7 +127,7 @@ struct tree_machine {
       f("interpreter", interpreter);
     }
   };
-  /// The saved memory of one step.
+  /// The values that one step saves.
   struct step_saved {
     states in, out;  // (batch tokens, d) each: the tokens before and after the agent
     typename agent_type::saved agent;
@@ -146,15 +147,17 @@ struct tree_machine {
     keep kept;
     tree_memory_view<T> memory;           // (steps + 1, batch, rows, f)
     tree_weights_view<T> arguments;       // (steps, batch, n, 2 b): probabilities; n: choices at the last step
-    tree_weights_view<T> weights;         // the probabilities of arguments times those of operations
+    tree_weights_view<T> weights;         // the probabilities of arguments times the probabilities of operations
     tensor<T, dyn, dyn, dyn> operations;  // (steps, batch, b + 1): probabilities
     tensor<T, dyn, dyn, dyn> roots;       // (steps, batch, f): computed by the agent
     series<step_plan> rest;
 
-    /// The probabilities of operations (batch, b + 1), and the roots (batch, f), of step k.
+    /// operation() returns the probabilities of the operations of step k, (batch, b + 1).  root() returns the roots of
+    /// step k, (batch, f).
     tensor<T, dyn, dyn> operation(index_t k) const { return slice(operations, k); }
     tensor<T, dyn, dyn> root(index_t k) const { return slice(roots, k); }
-    /// The tokens and the agent's saved memory of step k.  In inference, step k + 2 overwrites them.
+    /// Returns the tokens of step k and the values that the agent saved.  In inference, step k + 2 overwrites these
+    /// values.
     step_saved at(index_t k) const { return rest.at(k); }
     tree_choices<T> choices(index_t k) const { return {as_matrix(operation(k)), arguments}; }
   };
@@ -239,7 +242,7 @@ struct tree_machine {
     auto const d_memory = scratch.make<tree_memory_view<T>>(steps + 1, batch, interpreter.rows(), fillers());
     auto const d_weights = plan_weights(scratch, batch);
     auto const d_fresh =
-        scratch.make<tensor<T, dyn, dyn, D>>(steps, batch, width());  // the gradients of the token that each step adds
+        scratch.make<tensor<T, dyn, dyn, D>>(steps, batch, width());  // the gradients of the new token of each step
     auto const widest = batch * tokens_at(steps - 1);
     auto const d_out = scratch.make<tensor<T, dyn, dyn>>(widest, width()),
                d_in = scratch.make<tensor<T, dyn, dyn>>(widest, width());
@@ -281,7 +284,7 @@ struct tree_machine {
           tree_weights_view<T const>(d_weights), as_matrix(read_only(d_weighted_root)),
           tree_logits<T>{as_matrix(d_operation), agent().of_trees(as_matrix(d_arguments), tokens), as_matrix(d_root)});
       if (root == tree_root::distribution) softmax_grad(ex, s.root(k), d_root, d_root);
-      // d_out has the gradient of step k's tokens that came from step k + 1.
+      // d_out has the gradients of step k's tokens, which came from step k + 1.
       auto const after = reshape<D>(d_out, batch * tokens, width()), before = reshape<D>(d_in, batch * tokens, width());
       agent().backward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out, after,
                        as_matrix(read_only(d_operation)), as_matrix(read_only(d_root)),
@@ -303,7 +306,8 @@ struct tree_machine {
                            as_row(gradient.empty_token));
       }
     }
-    // One product for all steps: the rows are the slots 0 .. steps - 1, and the gradients of their tokens.
+    // One product for all steps.  Its rows are the slots 0 .. steps - 1, and the gradients of the tokens of these
+    // slots.
     index_t const rows = steps * batch;
     shrink.backward_params(ex, c,
                            tensor<T const, dyn, dyn>(s.memory.data_handle(), rows, interpreter.rows() * fillers()),
@@ -323,19 +327,19 @@ struct tree_machine {
   }
 
  private:
-  /// The index of the newest tree's token at step k.  Only the token of the empty tree, if there is one, comes after
-  /// it.
+  /// Returns the index of the newest tree's token at step k.  Only the token of the empty tree, if there is one, has a
+  /// larger index.
   constexpr index_t newest_at(index_t k) const { return tree_fixed_tokens + k; }
   tree_weights_view<T> plan_weights(arena& place, index_t batch) const {
     return place.make<tree_weights_view<T>>(steps, batch, choices_at(steps - 1), 2 * branching());
   }
   static tree_pass<T> pass_of(input const& in, saved const& s) { return {in.support, s.memory, s.weights}; }
-  /// The number of leading columns of the flat trees of slot k that may be nonzero.  If rows are not positions, all
-  /// columns.
+  /// Returns the number of leading columns of the flat trees of slot k that may be nonzero.  If rows are not positions,
+  /// returns the number of all columns.
   constexpr index_t used(input const& in, index_t k) const {
     return Interpreter::rows_are_positions && in.bounds != nullptr ? in.bound(k) * fillers() : shrink.in;
   }
-  /// The largest used() of the slots from `first` to steps - 1; these slots become tokens.
+  /// Returns the largest used() of the slots from `first` to steps - 1.  These slots become tokens.
   constexpr index_t most_used(input const& in, index_t first) const {
     index_t most = 0;
     for (index_t k = first; k < steps; ++k) most = std::max(most, used(in, k));
@@ -346,15 +350,15 @@ struct tree_machine {
   static tensor<S, dyn, dyn> flat(tree_batch_view<S> t) {
     return reshape(t, t.extent(0), t.extent(1) * t.extent(2));
   }
-  /// The first `count` of the `tokens` tokens of every sample, with one row for each sample: (batch, count d).
+  /// Returns the first `count` of the `tokens` tokens of every sample, with one row for each sample: (batch, count d).
   template <class S>
   static matrix<S> front(tensor<S, dyn, D> x, index_t tokens, index_t count) {
     index_t const d = x.extent(1);
     return make_matrix(x.data_handle(), x.extent(0) / tokens, count * d, tokens * d);
   }
 
-  /// Copies the tokens that exist before step k, without the new token.  They are the previous step's results; if k is
-  /// 0, they are parameters.
+  /// Copies the tokens of step k except the new token.  If k is 0, these tokens are parameters.  Otherwise, they are
+  /// the results of the previous step.
   template <backend Ex>
   void gather_tokens(Ex& ex, fields<T const> w, input const& in, saved const& s, index_t k, states to) const {
     index_t const tokens = tokens_at(k);

@@ -1,5 +1,5 @@
-// Reads traces of a tree machine from the saved memory of a forward pass: the weights of all choices in every step, and
-// the trees that the steps wrote.
+// Makes traces of a tree machine from the saved memory of a forward pass.  A trace has the weights of all choices in
+// every step, and the trees that the steps wrote.
 // SPDX-License-Identifier: Apache-2.0
 //
 // tree/program_trace.hpp converts a trace to a program.  Traces exist only for machines of binary trees, because car,
@@ -27,9 +27,9 @@
 
 namespace triad {
 
-/// Returns one trace for each sample of the batch, without the trees.  `s` has what forward saved for the batch `in`,
-/// in training or in inference.  Both `in` and `s` are in the memory `where` (memory_of(backend)).  The root of a step
-/// is the label, other than <empty>, whose filler has the largest product with the agent's root.
+/// Returns one trace for each sample of the batch, without the trees.  `s` has the values that forward() saved for the
+/// batch `in`, in training or in inference.  `in` and `s` must be in the memory `where` (memory_of(backend)).  The root
+/// of a step is the label with the largest product of its filler and the agent's root.  <empty> is not considered.
 template <class Model, class Memory>
 std::vector<tree_trace> traces_of(Model const& model, Memory const& where, typename Model::input const& in,
                                   typename Model::saved const& s) {
@@ -73,9 +73,9 @@ std::vector<tree_trace> traces_of(Model const& model, Memory const& where, typen
   return found;
 }
 
-/// traces_of() with the tree that each step wrote.  decode_rows, with `threshold`, decides the symbol at each position.
-/// A trace also has all scores of symbols that are at least least_written.  w: the parameters.  Allocates memory for
-/// the scores of a batch's trees, and frees it at the end.
+/// traces_of() with the tree that each step wrote.  decode_rows decides the symbol at each position; `threshold` is its
+/// threshold.  A trace also has all scores of symbols that are at least least_written.  `w` has the parameters.
+/// Allocates memory for the scores of a batch's trees, and frees this memory at the end.
 template <backend Ex, class Model>
 std::vector<tree_trace> traces_of(Ex& ex, Model const& model,
                                   typename Model::template fields<typename Model::value_type const> const& w,
