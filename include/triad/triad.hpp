@@ -1,5 +1,5 @@
-// Includes the core, operations, the backends reference and cpu, trees, layers, models and training.  It leaves out io,
-// since JSON is slow to compile, and cuda, which needs nvcc.
+// Includes the core, operations, the backends reference and cpu, trees, layers, models and training.  Does not include
+// io, because JSON is slow to compile, or cuda, because it needs nvcc.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

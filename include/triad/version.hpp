@@ -1,4 +1,4 @@
-// The library's version.  CMake reads this header, so the package always has the same version.
+// The library's version.  CMake reads the version from this header.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

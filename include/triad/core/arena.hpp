@@ -1,5 +1,5 @@
-// A bump allocator over memory that the caller owns.  With a null base, the same code only measures how much memory it
-// takes.
+// A bump allocator over memory that the caller owns.  If the address of the memory is null, the arena only counts
+// bytes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@ namespace triad {
 inline constexpr std::size_t arena_alignment = 64;
 /// The number of readable bytes after every view, so that a kernel may load a whole vector at its end.
 inline constexpr std::size_t arena_slack = 64;
-/// The largest number of bytes of a plan; twice this number still fits into std::size_t.
+/// The largest number of bytes that an arena can count.  Twice this number still fits into std::size_t.
 inline constexpr std::size_t arena_most = std::size_t{1} << 62;
 
 /// Thrown if an arena has too little memory left.  The usual reason is that the memory was measured with a smaller
@@ -25,21 +25,21 @@ struct arena_too_small : contract_violation {
   using contract_violation::contract_violation;
 };
 
-/// Memory for the intermediate values of one operation.  The caller plans it first, and then passes it to the
-/// operation.
+/// Memory for the intermediate values of one operation.  The caller takes this memory from an arena and passes it to
+/// the operation.
 struct workspace {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
 };
 
-/// Returns the distance in bytes from the beginning of a view of `bytes` bytes to that of the next view.
+/// Returns the number of bytes from the beginning of a view of `bytes` bytes to the beginning of the next view.
 constexpr std::size_t arena_stride(std::size_t bytes) {
   return (bytes + arena_slack + arena_alignment - 1) / arena_alignment * arena_alignment;
 }
 
 class arena {
  public:
-  /// Creates an arena that only measures; the elements of its views must be neither read nor written.
+  /// Creates an arena without memory, which only counts bytes.  The elements of its views must not be read or written.
   constexpr arena() = default;
   constexpr arena(void* base, std::size_t capacity) : base_(static_cast<std::byte*>(base)), capacity_(capacity) {}
 
@@ -49,9 +49,9 @@ class arena {
   /// The largest number of bytes that were in use at once.
   constexpr std::size_t peak() const { return peak_; }
 
-  /// Takes the memory of a view, and returns the view.  The arguments are either the dynamic extents or all extents, as
-  /// in `place.make<tensor<float, dyn, 64>>(rows)`.  Throws contract_violation if a size is negative or differs from
-  /// its static extent, or if the product of all sizes is too large for any memory.
+  /// Takes memory for a view and returns the view.  The arguments are the dynamic extents or all extents, as in
+  /// `place.make<tensor<float, dyn, 64>>(rows)`.  Throws contract_violation if a size is negative or differs from its
+  /// static extent, or if the product of all sizes is too large for any memory.
   template <class View, class... Sizes>
   View make(Sizes... sizes) {
     using extents_type = typename View::extents_type;
@@ -74,8 +74,7 @@ class arena {
 
   workspace make_workspace(std::size_t bytes) { return {take(bytes), bytes}; }
 
-  /// Takes memory for `count` pieces of `bytes` bytes each, and returns it as a new arena.  The caller can plan this
-  /// memory more than once.
+  /// Takes memory for `count` blocks of `bytes` bytes each, and returns an arena over this memory.
   arena cut(std::size_t bytes, index_t count = 1) {
     auto const all = product(bytes, count);
     auto* const begin = take_aligned(all);
@@ -94,7 +93,7 @@ class arena {
     std::size_t mark_;
   };
 
-  /// Returns a frame.  When the frame is destroyed, all memory that was taken after this call is free again.
+  /// Returns a frame.  The destructor of the frame frees all memory that was taken after this call.
   [[nodiscard]] frame open() { return frame(*this); }
 
  private:
@@ -159,7 +158,8 @@ class arena {
   std::size_t capacity_ = 0, used_ = 0, peak_ = 0;
 };
 
-/// Returns the number of bytes that `plan(arena&)` takes.
+/// Calls plan(arena&) with an arena that only counts bytes.  Returns the largest number of bytes that were in use at
+/// once.
 template <class Plan>
 std::size_t planned_bytes(Plan&& plan) {
   arena measure;

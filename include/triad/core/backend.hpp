@@ -1,4 +1,5 @@
-// The concept of a backend: a context whose hooks `do_<operation>` are found by argument-dependent lookup.
+// The concept of a backend.  An operation calls the function `do_<operation>` of the backend, which argument-dependent
+// lookup finds.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,13 +11,13 @@
 
 namespace triad {
 
-/// A context, such as a number of threads, or a CUDA stream and a cuBLAS handle.  Its member type `memory` allocates
-/// and copies the memory that its hooks compute in.
+/// A backend holds what operations need, such as the number of threads, or a CUDA stream and a cuBLAS handle.  The
+/// member type `memory` allocates and copies the memory in which operations compute.
 template <class Ex>
 concept backend = requires { typename Ex::memory; };
 
-/// Returns the object that allocates and copies a backend's memory: ex.where() if that exists, else a
-/// default-constructed `memory`.
+/// Returns the object that allocates and copies a backend's memory.  This is ex.where() if the backend has this
+/// function, else a default-constructed `memory`.
 template <backend Ex>
 typename Ex::memory memory_of(Ex const& ex) {
   if constexpr (requires { ex.where(); })
@@ -25,9 +26,9 @@ typename Ex::memory memory_of(Ex const& ex) {
     return typename Ex::memory{};
 }
 
-/// Runs work(), or replays what a device recorded in an earlier call with the same key.  So calls with the same key
-/// must do the same operations in the same memory.  Numbers that differ between calls must be written to memory before
-/// the call.
+/// Runs work().  A device may record the operations of work(), and replay the recording when replay() is called again
+/// with the same key.  So all calls with the same key must do the same operations in the same memory.  Numbers that
+/// differ between these calls must be written to memory before the call.
 template <backend Ex, class Work>
 void replay(Ex& ex, std::uint64_t key, Work&& work) {
   if constexpr (requires { do_replay(ex, key, work); })
@@ -42,34 +43,34 @@ struct no_work {
 };
 }  // namespace detail
 
-/// Whether a backend may record work and replay it, so that padding batches to a few shapes is worthwhile.
+/// Whether a backend may record work and replay the recording.  If it does, padding batches to a few shapes saves time.
 template <class Ex>
 inline constexpr bool replays =
     requires(Ex& ex, std::uint64_t key, detail::no_work const& work) { do_replay(ex, key, work); };
 
-/// Discards all recorded work.  Must be called before memory that recorded work uses is freed.
+/// Discards all recordings.  Call this function before you free memory that a recording uses.
 template <backend Ex>
 void forget_replays(Ex& ex) noexcept {
   if constexpr (requires { do_forget_replays(ex); }) do_forget_replays(ex);
 }
 
-/// A backend that computes nothing and only plans the memory that the backend *real needs.  A forward pass on it
-/// measures scratch memory.
+/// A backend that computes nothing.  A forward pass on this backend measures the scratch memory that the backend *real
+/// needs.
 template <class Ex>
 struct measuring {
   using memory = typename Ex::memory;
   Ex* real;
 };
 
-/// Whether a backend computes; false for measuring<Ex>, which only plans memory.
+/// Whether a backend computes.  The value is false for measuring<Ex>, which only measures memory.
 template <class Ex>
 inline constexpr bool executes = true;
 template <class Ex>
 inline constexpr bool executes<measuring<Ex>> = false;
 
-/// Runs loop(), which reads or writes elements of views, if a backend computes.  Skips loop() if memory is only
-/// measured, since views then have no elements.  The memory of the backend must be one that the host can read; for a
-/// device, write an operation instead (docs/writing_a_backend.md).
+/// Runs loop(), which reads or writes elements of views.  If memory is only measured, does not run loop(), because the
+/// views then have no elements.  The host must be able to read the backend's memory.  For a device, write an operation
+/// instead (docs/writing_a_backend.md).
 template <class Ex, class Loop>
 void on_host([[maybe_unused]] Ex& ex, Loop&& loop) {
   static_assert(std::is_same_v<typename Ex::memory, host_memory>,
@@ -78,7 +79,7 @@ void on_host([[maybe_unused]] Ex& ex, Loop&& loop) {
   if constexpr (executes<Ex>) loop();
 }
 
-/// Returns the backend that plans the workspaces: *ex.real if ex is a measuring<Ex>, else ex itself.
+/// Returns the backend whose workspaces are planned: *ex.real if ex is a measuring<Ex>, else ex.
 template <class Ex>
 constexpr Ex& planning(Ex& ex) {
   return ex;
@@ -89,8 +90,8 @@ constexpr Ex& planning(measuring<Ex>& ex) {
 }
 
 /// Takes a workspace ws of `bytes` bytes from the scratch memory, calls run(ws), and frees the workspace.  If memory is
-/// only measured, the bytes are counted, but run is not called.  The parameter of run must be `auto`, so that its body
-/// is not compiled in that case.
+/// only measured, the bytes are counted, but run is not called.  The parameter of run must have the type `auto`, so
+/// that the body of run is not compiled in this case.
 template <class Ex, class Run>
 void with_workspace(Ex&, arena& scratch, std::size_t bytes, Run&& run) {
   auto const frame = scratch.open();

@@ -1,8 +1,8 @@
-// The sizes of a batch: functions that read them, describe them in messages, and compare them with a capacity.
+// Functions that read the sizes of a batch, describe the sizes in messages, and compare the sizes with a capacity.
 // SPDX-License-Identifier: Apache-2.0
 //
-// For each struct of sizes there is a function each_count() that lists its counts.  Messages and batches/room_for.hpp
-// call this function:
+// A struct of sizes needs a function each_count(), which lists the numbers in the struct.  Error messages and
+// batches/room_for.hpp use this list:
 //
 //   template <class F>
 //   constexpr void each_count(my_dims& d, F&& f) {
@@ -11,7 +11,7 @@
 //     f.maybe(d.further, "further questions");  a count that adds up, and that few batches have
 //   }
 //
-// A count that is listed without a text appears in no message.
+// A number that is listed without a text does not appear in messages.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@
 
 namespace triad::detail {
 
-/// A type with sizes: a batch with a member dims() (has_dims), or an input with a member `graphs` (has_graphs).
+/// A batch has its sizes in a member function dims() (has_dims) or in a member `graphs` (has_graphs).
 template <class Input>
 concept has_dims = requires(Input const& in) { in.dims(); };
 template <class Input>
@@ -36,7 +36,7 @@ auto const& dims_of_batch(Input const& in) {
     return in.graphs.dims;
 }
 
-/// A visitor that writes counts and their names into a text, such as "3 graphs, 40 edges".
+/// A visitor that writes the numbers and their names as a text, such as "3 graphs, 40 edges".
 struct counts_in_words {
   std::string text;
 
@@ -57,7 +57,7 @@ std::string dims_text(Dims d) {
   return words.text.empty() ? "another size" : words.text;
 }
 
-/// Returns a loader's message about a sample that does not fit into its batch.
+/// Returns the message of the exception that a loader throws if a sample does not fit into the batch.
 template <class Dims>
 std::string no_room(char const* loader, std::string const& one, Dims const& batch, Dims const& capacity,
                     char const* remedy = "make the loader with room_for(data, most)") {
@@ -66,7 +66,7 @@ std::string no_room(char const* loader, std::string const& one, Dims const& batc
 }
 
 /// Runs work() and returns its result.  If an arena is too small for the work, throws contract_violation.  The message
-/// has the sizes of the batch, the capacity of `owner`, and a text `where` that says where this capacity is set.
+/// has the sizes of the batch and the capacity of `owner`.  The text `where` says where the caller sets this capacity.
 template <class Dims, class Work>
 auto within_capacity(char const* owner, char const* where, Dims const& batch, Dims const& capacity, Work&& work) {
   try {

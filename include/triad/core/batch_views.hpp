@@ -1,7 +1,8 @@
-// Functions that use a batch's list of its views to measure memory, to size an upload, and to recognise repeated work.
+// Functions that visit all views of a batch.  They measure memory, compute the size of an upload, and recognise work
+// that can be replayed.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch lists its views in its member each():
+// A batch lists its views in its member function each():
 //
 //   template <class F>
 //   void each(F&& f) {
@@ -11,8 +12,8 @@
 //     f.value(temperature);      a number that a pass depends on and that no view contains
 //   }
 //
-// A view that `each()` omits is empty while memory is measured, so a forward pass that reads this view fails at that
-// time.  An omitted `maybe` or `value` is not detected.
+// While memory is measured, a view that each() does not list is empty.  So a forward pass that reads this view fails
+// when memory is measured.  A missing `maybe` or `value` is not detected.
 #pragma once
 
 #include "triad/core/arena.hpp"
@@ -21,7 +22,7 @@
 namespace triad {
 
 namespace detail {
-/// Base of visitors that skip tables, optional views and numbers.
+/// The base class of visitors that ignore tables, optional views and numbers.
 struct only_filled_views {
   template <class View>
   void table(View const&) const {}
@@ -81,22 +82,22 @@ void visit(Batch& batch, F const& f) {
 }
 }  // namespace detail
 
-/// Returns a copy of the batch for measuring memory.  The copy keeps sizes and tables, but the views that a loader
-/// fills become views without memory.
+/// Returns a copy of the batch for measuring memory.  In the copy, the views that a loader fills have no memory.  The
+/// sizes and tables are unchanged.
 template <class Batch>
 Batch without_memory(Batch batch) {
   batch.each(detail::views_without_memory{});
   return batch;
 }
 
-/// Returns the number of bytes that a loader fills for a full batch and its targets.
+/// Returns the number of bytes that a loader copies for a full batch and its targets.
 template <class... Batch>
 std::size_t upload_bytes(Batch... full) {
   return planned_bytes([&](arena& place) { (detail::visit(full, detail::views_to_fill(place)), ...); });
 }
 
-/// Adds the addresses, sizes and numbers of a batch, or of a view of targets, to a key.  Batches with the same key lie
-/// at the same addresses and need the same work.
+/// Adds the addresses, sizes and numbers of a batch to a key.  `batch` may also be a view of targets.  Two batches with
+/// equal keys lie at the same addresses and need the same operations.
 template <class Batch>
 void add_to_key(replay_key& key, Batch batch) {
   detail::visit(batch, detail::views_that_count{key});

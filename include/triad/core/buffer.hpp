@@ -31,12 +31,12 @@ class memory_refused : public std::bad_alloc {
 
  private:
   std::size_t bytes_;
-  char text_[96];  // a std::string might need memory
+  char text_[96];  // a std::string might allocate memory
 };
 
-/// The memory of the host.  A backend defines such a type as `Backend::memory`, with the same five functions.  Objects
-/// of the type are small and copied freely.  For a device, they hold the stream that orders copies to and from the
-/// device.
+/// Allocates and copies memory of the host.  Every backend has a type `Backend::memory` with the five functions of this
+/// type.  An object of the type is small and cheap to copy.  For a device, the object holds the stream in which memory
+/// is copied to and from the device.
 struct host_memory {
   static void* allocate(std::size_t bytes) {
     void* const p = ::operator new(bytes, std::align_val_t(4096), std::nothrow);
@@ -54,8 +54,8 @@ struct host_memory {
   }
 
  private:
-  /// Asks for pages of 2 MiB for large buffers, because rows of a fused projection are several pages of 4 KiB apart.
-  /// If there are no such pages, the program only becomes slower.
+  /// Asks the operating system for pages of 2 MiB for large buffers, because the rows of a fused projection are several
+  /// pages of 4 KiB apart.  If there are no pages of 2 MiB, the program is slower, but works.
   static void advise_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__)
     constexpr std::uintptr_t huge = std::uintptr_t{1} << 21;
@@ -66,7 +66,7 @@ struct host_memory {
   }
 };
 
-/// Owns a block of memory and frees it in the destructor; all bytes are zero at first.
+/// Owns a block of memory.  The constructor sets all bytes to zero.  The destructor frees the block.
 template <class Memory = host_memory>
 class buffer {
  public:
@@ -89,7 +89,7 @@ class buffer {
 
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
-  /// The object that allocated the block; it also copies to and from the block.
+  /// Returns the object that allocated the block.  This object also copies values to and from the block.
   Memory const& memory() const { return memory_; }
 
   /// Returns an empty arena over the whole block.

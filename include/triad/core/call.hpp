@@ -1,4 +1,4 @@
-// The context of one call of a layer: scratch arena, training flag, and the key, step and path of dropout.
+// The context of one call of a layer: the scratch arena, the training flag, and the key, step and path of dropout.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -30,7 +30,7 @@ struct call {
   std::uint64_t const* step = nullptr;  // lies in the backend's memory
   std::uint64_t path = 0;               // the position in the model, unique to each use of a layer
 
-  /// Returns the call of child i, 0 <= i < 255.  Children are nested at most eight levels deep.
+  /// Returns the context for child layer i, 0 <= i < 255.  Layers can be nested at most eight levels deep.
   constexpr call child(index_t i) const {
     TRIAD_EXPECTS(i >= 0 && i < most_repeats,
                   "call: child " + std::to_string(i) + ", expected 0 to " + std::to_string(most_repeats - 1));
@@ -40,7 +40,7 @@ struct call {
     return c;
   }
 
-  /// Returns the dropout mask of this position in the model.  Outside of training, the mask keeps every element.  The
+  /// Returns the dropout mask of this position in the model.  If `train` is false, the mask keeps every element.  The
   /// rate must be at least 0 and below 1.
   constexpr dropout_mask dropout(double rate) const {
     (void)dropout_rate("call", rate);

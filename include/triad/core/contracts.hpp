@@ -4,8 +4,8 @@
 
 #if __cplusplus < 202002L
 #error "triad needs C++20: compile with -std=c++20; target_link_libraries(... triad::triad) in CMake says so"
-// The header below does not exist.  It stops the compilation here, so that the compiler shows the error above and not a
-// thousand others.
+// The header below does not exist.  The compiler stops here, so that it shows the error above and not a thousand other
+// errors.
 #include <stop_here_because_triad_needs_cxx20>
 #endif
 
@@ -50,7 +50,7 @@ constexpr void expect_heads(char const* operation, long long width, long long he
   if (!(heads > 0 && width > 0 && width % heads == 0)) detail::heads_violated(operation, width, heads, file, line);
 }
 
-/// Returns the message about a row whose target is not a number below `classes`.
+/// Returns the error message for a row whose target is not a number below `classes`.
 inline std::string target_outside(char const* operation, long long row, long long target, long long classes) {
   return std::string(operation) + ": the target of row " + std::to_string(row) + " is " + std::to_string(target) +
          ", expected a class below " + std::to_string(classes);
@@ -58,11 +58,11 @@ inline std::string target_outside(char const* operation, long long row, long lon
 
 }  // namespace triad
 
-/// Throws contract_violation if the condition is false; only then is the message evaluated.  A public operation checks
-/// each precondition once in a call, outside of loops.
+/// Throws contract_violation if `condition` is false.  `message` is evaluated only in this case.  A public operation
+/// checks each precondition once per call, outside of loops.
 #define TRIAD_EXPECTS(condition, message) ((condition) ? void(0) : ::triad::violated(message, __FILE__, __LINE__))
 
-/// Marks functions that kernels call; empty for a host compiler.
+/// Marks functions that CUDA kernels call.  The macro is empty for a host compiler.
 #if defined(__CUDACC__)
 #define TRIAD_HOST_DEVICE __host__ __device__
 #else

@@ -1,5 +1,5 @@
-// Exceptions for errors in data, files and training runs.  For a wrong use of the library there is contract_violation
-// (core/contracts.hpp).
+// Exceptions for errors in data, files and training runs.  If a program misuses the library, functions throw
+// contract_violation (core/contracts.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@ struct data_error : std::runtime_error {
   explicit data_error(std::string what) : std::runtime_error(without_zeros(std::move(what))) {}
 
  private:
-  /// Replaces zero bytes, since what() would end at the first one.
+  /// Replaces zero bytes, because the text of what() would end at the first zero byte.
   static std::string without_zeros(std::string text) {
     std::replace(text.begin(), text.end(), '\0', '?');
     return text;

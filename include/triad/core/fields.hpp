@@ -1,4 +1,5 @@
-// Functions that visit the named tensors of a `fields` struct, for initialisation, optimisers and checkpoints.
+// Functions that visit the named tensors of a `fields` struct.  Initialisation, optimisers and checkpoints use these
+// functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +22,7 @@ struct any_visitor {
 template <class F>
 concept has_fields = requires(F f) { f.each(detail::any_visitor{}); };
 
-/// The parameters of a layer or a model.  S is T, or T const for read-only parameters.
+/// The struct of the parameters of a layer or a model.  S is the element type: T, or T const for read-only parameters.
 template <class Part, class S>
 using fields_of = typename Part::template fields<S>;
 
@@ -36,13 +37,14 @@ struct scalar_of<Part> {
   using type = typename Part::value_type;
 };
 }  // namespace detail
-/// The scalar type of a part's parameters: its value_type, or else the element type of its output.
+/// The scalar type of the parameters of a layer or a model.  This is `Part::value_type`, or the element type of
+/// `Part::output` if there is no value_type.
 template <class Part>
 using scalar_t = typename detail::scalar_of<Part>::type;
 
-/// Places the parameters of a part in an arena.  Braced lists are evaluated in order, so the plan of several parts is a
-/// single statement: `return {plan<S>(norm, place), plan<S>(block, place)};`  wanted: if false, the part gets no
-/// memory.
+/// Takes memory for the parameters of a layer or a model, and returns their views.  The elements of a braced list are
+/// evaluated in order, so a layer with several children can plan all parameters in one statement: `return
+/// {plan<S>(norm, place), plan<S>(block, place)};`  If `wanted` is false, takes no memory.
 template <class S, class Part>
 fields_of<Part, S> plan(Part const& part, arena& place, bool wanted = true) {
   arena nowhere;
@@ -79,7 +81,7 @@ void walk(Fields fields, F&& f, std::string const& prefix = {}) {
       prefix);
 }
 
-/// Returns the number of values in all tensors; the padding between tensors does not count.
+/// Returns the number of values in all tensors, without the padding between tensors.
 template <class Fields>
 index_t count_values(Fields fields) {
   index_t count = 0;

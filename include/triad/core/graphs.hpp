@@ -1,4 +1,5 @@
-// A batch of complete directed graphs of different sizes: the indices at which the edges and triangles of each begin.
+// A batch of complete directed graphs of different sizes.  The nodes, edges and triangles of all graphs are numbered,
+// and the batch holds the first number of each graph.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,7 +9,7 @@
 
 namespace triad {
 
-/// The sizes of a batch, known to the host.  Memory is planned with them.
+/// The sizes of a batch.  The host knows these sizes and plans memory with them.
 struct graph_dims {
   index_t graphs = 0;     // b
   index_t rows = 0;       // sum of n^2: edges
@@ -20,10 +21,10 @@ struct graph_dims {
   constexpr index_t questions() const { return graphs + further; }
 };
 
-/// Returns the dims of one graph of n nodes.
+/// Returns the sizes of a batch of one graph with n nodes.
 constexpr graph_dims dims_of(index_t n) { return {1, n * n, n, n * n * n, n}; }
 
-/// Returns the dims of both batches together.
+/// Returns the sizes of both batches together.
 constexpr graph_dims operator+(graph_dims a, graph_dims const& b) {
   return {.graphs = a.graphs + b.graphs,
           .rows = a.rows + b.rows,
@@ -33,7 +34,8 @@ constexpr graph_dims operator+(graph_dims a, graph_dims const& b) {
           .further = a.further + b.further};
 }
 
-/// Returns the smallest dims into which each of the two batches fits.
+/// Returns the larger of both values of each size.  A batch of sizes `a` and a batch of sizes `b` both fit into the
+/// result.
 constexpr graph_dims larger(graph_dims a, graph_dims const& b) {
   return {.graphs = std::max(a.graphs, b.graphs),
           .rows = std::max(a.rows, b.rows),
@@ -43,7 +45,7 @@ constexpr graph_dims larger(graph_dims a, graph_dims const& b) {
           .further = std::max(a.further, b.further)};
 }
 
-/// Lists the counts of the dims, for core/batch_sizes.hpp.
+/// Lists the sizes for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(graph_dims& d, F&& f) {
   f.sum(d.graphs, "graphs");
@@ -54,7 +56,7 @@ constexpr void each_count(graph_dims& d, F&& f) {
   f.maybe(d.further, "further questions");
 }
 
-/// Returns true if a batch of dims d fits into dims capacity.
+/// Returns true if a batch of sizes `d` fits into `capacity`.
 constexpr bool fits(graph_dims const& d, graph_dims const& capacity) {
   return d.graphs <= capacity.graphs && d.rows <= capacity.rows && d.nodes <= capacity.nodes &&
          d.triangles <= capacity.triangles && d.max_nodes <= capacity.max_nodes && d.further <= capacity.further;

@@ -1,4 +1,4 @@
-// Named functions of one or two numbers, callable on host and device, for elementwise operations.
+// Named functions of one or two numbers for elementwise operations.  They can be called on the host and on a device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,9 +11,9 @@
 namespace triad {
 
 namespace detail {
-/// Returns true if a < 0 or a is -0; false for NaN of either sign.  The bits are compared as a signed integer.  The
+/// Returns true if a < 0 or a is -0.  Returns false if a is NaN.  The bits of a are compared as a signed integer.  The
 /// integers of -0 to -infinity are below the integers of all other values, so a single comparison is enough.  Compilers
-/// vectorise it, and it is correct even if they assume that there is no NaN.
+/// can vectorise this comparison, and its result is correct even if they assume that there is no NaN.
 template <class T>
 TRIAD_HOST_DEVICE constexpr bool is_negative(T a) {
   if constexpr (std::is_same_v<T, float>)
@@ -23,7 +23,7 @@ TRIAD_HOST_DEVICE constexpr bool is_negative(T a) {
   else
     return a < T(0);
 }
-/// Returns true if a is +0, by its bits.
+/// Returns true if a is +0, and false if a is -0.
 template <class T>
 TRIAD_HOST_DEVICE constexpr bool is_plus_zero(T a) {
   if constexpr (std::is_same_v<T, float>)
@@ -35,8 +35,8 @@ TRIAD_HOST_DEVICE constexpr bool is_plus_zero(T a) {
 }
 }  // namespace detail
 
-// Elementwise functions.  If a function `name` has a gradient, `name_grad` computes the gradient.  Its argument is the
-// stored output of `name`, unless a comment says that it is the input.
+// Elementwise functions.  If a function `name` has a gradient, `name_grad` computes the gradient.  The argument of
+// `name_grad` is the output of `name`, unless a comment says that the argument is the input.
 struct unchanged {
   template <class T>
   TRIAD_HOST_DEVICE constexpr T operator()(T a) const {
@@ -70,7 +70,7 @@ struct relu {
     return detail::is_negative(a) ? T(0) : a;
   }
 };
-/// Returns dx = dy if the output y is positive or NaN, else 0; the derivative of relu at 0 is 0.
+/// Returns dx = dy if the output y is positive or NaN, else 0.  The derivative of relu at 0 is 0.
 struct relu_grad {
   template <class T>
   TRIAD_HOST_DEVICE constexpr T operator()(T y, T dy) const {
@@ -87,7 +87,7 @@ struct leaky_relu {
     return x > T(0) ? x : T(slope) * x;
   }
 };
-/// Returns dx from the input x.  The output may take the place of the input only if the slope is positive.  The
+/// Returns dx from the input x.  If the slope is positive, the output may be passed instead of the input.  The
 /// derivative at 0 is the slope.
 template <class S>
 struct leaky_relu_grad {
@@ -112,7 +112,7 @@ struct elu_grad {
   }
 };
 
-/// Returns x times the probability that a normal variable is below x.
+/// Returns x times the probability that a standard normal variable is below x.
 struct gelu {
   template <class T>
   TRIAD_HOST_DEVICE T operator()(T x) const {

@@ -3,10 +3,11 @@
 //
 // With -ffast-math, or with one of its parts, a compiler may reorder sums and may assume that there is no NaN.  If two
 // units contain the same inline function, the linker keeps one copy for the whole program.  So a unit compiled with
-// such flags could change the results of all other units.  The namespaces of the reference, the CPU backend and its
-// kernels prevent this, because functions compiled with other flags have other names.  Code that belongs to no backend,
-// such as the code of trees, has the same name under all flags.  The compilers' macros tell whether -ffast-math or
-// -ffinite-math-only is set; those of g++ tell it for all such flags.
+// such flags could change the results of all other units.  To prevent this, the reference, the CPU backend and its
+// kernels are in namespaces whose names depend on the flags.  So functions that are compiled with different flags have
+// different names.  Code that belongs to no backend, such as the code for trees, has the same names under all flags.
+// The macros of all compilers show whether -ffast-math or -ffinite-math-only is set.  The macros of g++ also show the
+// other flags.
 #pragma once
 
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
@@ -21,5 +22,6 @@
 #define TRIAD_MATH_FLAGS
 #endif
 
-// The namespace of the reference, inside of triad.  Both the cpu backend and units with other flags call the reference.
+// The namespace of the reference, inside of namespace triad.  The cpu backend calls functions of the reference, and so
+// do units with other flags.
 #define TRIAD_REFERENCE reference TRIAD_MATH_FLAGS

@@ -1,5 +1,5 @@
-// The only header that includes an implementation of mdspan.  Defines the index type, the extents and the views of all
-// other headers.
+// Defines the index type, the extents and the views that all other headers use.  Only this header includes an
+// implementation of mdspan.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,12 +15,13 @@
 
 namespace triad {
 
-/// Thrown if a loop uses an element of a view without memory.  While memory is measured, views have no memory.
+/// Thrown if a loop uses an element of a view that has no memory.  Views have no memory while a program measures how
+/// much memory it needs.
 struct element_without_memory : contract_violation {
   using contract_violation::contract_violation;
 };
 
-// CCCL's macro that turns on index checks also turns on the check that a view has memory.
+// This macro of CCCL turns on index checks.  Here it also turns on the check that a view has memory.
 #if defined(CCCL_ENABLE_HOST_ASSERTIONS)
 namespace detail {
 [[noreturn]] inline void no_memory_here() {
@@ -65,13 +66,13 @@ template <class T>
 using element_access = ::cuda::std::default_accessor<T>;
 #endif
 
-/// Signed 64-bit integer: offsets exceed 2^31 elements at n = 1024, d = 256, b = 8.
+/// The type of indices and sizes.  Offsets need 64 bits: with n = 1024, d = 256 and b = 8, they exceed 2^31 elements.
 using index_t = std::int64_t;
 
 /// A size that is known only at run time.
 inline constexpr index_t dyn = -1;
 
-/// The sizes of a view: each is a constant, or dyn if it is known only at run time.
+/// The sizes of a view.  Each size is a constant, or dyn if it is known only at run time.
 template <index_t... E>
 using extents = ::cuda::std::extents<index_t, static_cast<std::size_t>(E)...>;
 
@@ -79,12 +80,12 @@ using extents = ::cuda::std::extents<index_t, static_cast<std::size_t>(E)...>;
 template <class T, index_t... E>
 using tensor = ::cuda::std::mdspan<T, extents<E...>, ::cuda::std::layout_right, element_access<T>>;
 
-/// One contiguous row of values, a type of argument of the backends' hooks.
+/// A contiguous row of values.  The functions of backends take arguments of this type.
 template <class T>
 using vec = tensor<T, dyn>;
 
-/// A matrix with any strides, a type of argument of the backends' hooks.  Because of the strides, a transpose or a
-/// block of columns is another view of the same memory.
+/// A matrix with any strides.  The functions of backends take arguments of this type.  A transpose or a block of
+/// columns of a matrix is another view of the same memory.
 template <class T>
 using matrix = ::cuda::std::mdspan<T, extents<dyn, dyn>, ::cuda::std::layout_stride, element_access<T>>;
 
@@ -92,7 +93,7 @@ using matrix = ::cuda::std::mdspan<T, extents<dyn, dyn>, ::cuda::std::layout_str
 template <class View>
 using element_t = std::remove_cv_t<typename View::element_type>;
 
-/// The view with read-only elements.
+/// The type of a view with read-only elements.
 template <class View>
 using const_view = ::cuda::std::mdspan<typename View::element_type const, typename View::extents_type,
                                        typename View::layout_type, element_access<typename View::element_type const>>;

@@ -1,12 +1,15 @@
-// Counter-based random numbers.  A number depends only on (seed, step, path, element), so it is the same on every
-// backend and with any number of threads.
+// Counter-based random numbers.  A random number depends only on (seed, step, path, element), so all backends compute
+// the same number, with any number of threads.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Philox 4x32 with 10 rounds (Salmon et al., SC 2011).  The key is the seed.  The words of the counter are the
-// element's block, the step, and the path (two words).  Element e of dropout belongs to block e / 64.  Word w of
-// counter (e / 64) * 16 + q decides whether it is kept, where e % 64 = 16 w + q.  So sixteen consecutive counters make
-// one block, and sixteen vector lanes compute the block at once.  Elements from 2^34 on have counters of 2^32 and more;
-// the upper half of such a counter changes the word of the step.
+// The generator is Philox 4x32 with 10 rounds (Salmon et al., SC 2011).  The key of the generator is the seed.  The
+// generator maps a counter of four words to four random words.  The words of a counter are its number, the step, and
+// the path (two words).
+//
+// Dropout divides the elements of a tensor into blocks of 64.  Block k uses the sixteen counters with the numbers 16 k
+// to 16 k + 15, so sixteen vector lanes can compute a block at once.  Word w of counter 16 k + q decides whether
+// element 64 k + 16 w + q is kept.  From element 2^34 on, the number of the counter exceeds 32 bits.  The upper half of
+// the number then changes the word of the step.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +43,7 @@ TRIAD_HOST_DEVICE constexpr philox_words philox(philox_words c, philox_key key) 
 /// Returns counter `number` of a mask; `first` is counter 0.
 TRIAD_HOST_DEVICE constexpr philox_words counter_at(philox_words first, std::uint64_t number) {
   first[0] = static_cast<std::uint32_t>(number);
-  // The factor is odd, so different numbers give different words.  These are far from the words of nearby steps.
+  // The factor is odd, so different numbers give different words.  These words are far from the words of nearby steps.
   first[1] ^= static_cast<std::uint32_t>(number >> 32) * 0x9E3779B9u;
   return first;
 }
@@ -48,8 +51,9 @@ TRIAD_HOST_DEVICE constexpr philox_words counter_at(philox_words first, std::uin
 /// The number of elements whose dropout is computed together.
 inline constexpr index_t dropout_block = 64;
 
-/// Selects the elements of one tensor that dropout keeps in one step; rate 0 keeps all.  If a step has several parts,
-/// the upper half of *step is the number of the part, so that no two parts have the same mask.
+/// Selects the elements of a tensor that dropout keeps in one training step.  With rate 0, all elements are kept.  If
+/// the batch of a step is computed in several parts, the upper half of *step is the number of the part, so that no two
+/// parts have the same mask.
 struct dropout_mask {
   double rate = 0;
   philox_key key = 0;
@@ -57,10 +61,10 @@ struct dropout_mask {
   std::uint64_t const* step = nullptr;  // lies in the backend's memory; null: step 0
 
   TRIAD_HOST_DEVICE constexpr bool active() const { return rate > 0; }
-  /// The factor that multiplies kept values.
+  /// Returns the factor that multiplies kept values.
   TRIAD_HOST_DEVICE constexpr double scale() const { return rate < 1 ? 1 / (1 - rate) : 0; }
-  /// An element is kept if its word is at least this threshold.  The threshold has 64 bits, so that rate 1 keeps
-  /// nothing.
+  /// Returns the threshold: an element is kept if its random word is at least the threshold.  With rate 1, the
+  /// threshold is 2^32, which is larger than every word.
   TRIAD_HOST_DEVICE constexpr std::uint64_t threshold() const {
     return static_cast<std::uint64_t>(rate * 4294967296.0);
   }
@@ -80,7 +84,8 @@ struct dropout_mask {
   }
 };
 
-/// Returns the dropout index of an element of a matrix.  Elements are counted by rows, and each row begins a new block.
+/// Returns the dropout index of an element of a matrix.  Elements are numbered row by row, and each row begins a new
+/// block.
 TRIAD_HOST_DEVICE constexpr std::uint64_t dropout_element(index_t row, index_t column, index_t columns) {
   auto const blocks = (columns + dropout_block - 1) / dropout_block;
   return static_cast<std::uint64_t>(row * blocks * dropout_block + column);
@@ -128,10 +133,10 @@ class random_stream {
   int next_ = 4;
 };
 
-/// A random number generator with 64 bits for each draw, where random_stream has 32 bits.  The programs generate their
-/// data with it.  A number depends on the seed, the stream and the number of earlier draws, as in random_stream.  The
-/// hash function is SplitMix64 instead of Philox; it takes a third of the work, and runs only on the host.  Neither
-/// generator is fit for cryptography.
+/// A random number generator on the host.  Each draw returns 64 bits, whereas random_stream returns 32 bits.  The
+/// example programs generate their data with this generator.  As in random_stream, a number depends on the seed, the
+/// stream and the number of earlier draws.  The hash function is SplitMix64, which needs a third of the work of Philox.
+/// Neither generator is suitable for cryptography.
 class counter_random {
  public:
   explicit counter_random(std::uint64_t seed, std::uint64_t stream = 0) : key_(mix(mix(seed) + stream)) {}

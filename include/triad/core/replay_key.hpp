@@ -1,4 +1,4 @@
-// A hash of the addresses and sizes that recorded work depends on.
+// A hash of the addresses and sizes on which recorded work depends.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace triad {
 
-/// A hash of addresses, sizes and settings.  Two calls with the same hash queue the same work on the same memory.
+/// A hash of addresses, sizes and settings.  Two calls with the same hash do the same operations in the same memory.
 class replay_key {
  public:
   std::uint64_t value() const { return hash_; }

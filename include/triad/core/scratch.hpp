@@ -1,4 +1,5 @@
-// Measures how much scratch memory some work needs, by running its code with an arena that only measures.
+// Measures the scratch memory that a computation needs.  Runs the code of the computation with an arena that only
+// counts bytes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,8 +22,8 @@ std::string name_of_type() {
   return std::string(name.substr(name.rfind(':') == name.npos ? 0 : name.rfind(':') + 1));
 }
 
-/// Runs measure() and returns its result.  If a loop uses elements although memory is only measured, the exception
-/// names Layer.
+/// Runs measure() and returns its result.  If a loop in measure() uses elements of views, which have no memory, the
+/// message of the exception names Layer.
 template <class Layer, class Measure>
 auto measured_for(Measure&& measure) {
   try {
@@ -33,9 +34,9 @@ auto measured_for(Measure&& measure) {
 }
 }  // namespace detail
 
-/// Returns the bytes of scratch memory that work(backend, call) takes.  Runs work with the backend `measuring<Ex>` and
-/// an arena without memory, so work only plans memory and computes nothing.  Measure with the largest batch; an arena
-/// of that size is then large enough for every smaller batch.
+/// Returns the number of bytes of scratch memory that work(backend, call) takes.  Calls work with the backend
+/// `measuring<Ex>` and an arena without memory, so work plans memory but computes nothing.  Measure with the largest
+/// batch: its memory is large enough for every smaller batch.
 template <backend Ex, class Work>
 std::size_t planned_scratch(Ex& ex, call c, Work&& work) {
   measuring<Ex> planner{&ex};

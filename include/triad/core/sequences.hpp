@@ -1,4 +1,4 @@
-// A batch of sequences of different lengths: the rows of a matrix that belong to each sequence.
+// A batch of sequences of different lengths.  It says which rows of a matrix belong to each sequence.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace triad {
 
-/// A batch of sequences.  Element i of sequence s is row begin[s] + i.  There may be unused rows after a sequence, so
-/// that the sequence can grow.
+/// A batch of sequences.  Element i of sequence s is row begin[s] + i.  Rows after a sequence may be unused, so that
+/// the sequence can grow.
 struct sequence_batch {
   index_t count = 0;                     // b
   index_t rows = 0;                      // rows of the matrices that hold the sequences
@@ -24,7 +24,7 @@ struct sequence_batch {
   }
 };
 
-/// Returns a batch of sequences in which the nodes of each graph are one sequence.
+/// Returns a batch of sequences.  The nodes of each graph are one sequence.
 constexpr sequence_batch nodes_of(graph_batch const& g) {
   return {g.dims.graphs, g.dims.nodes, g.dims.max_nodes, g.size, g.node_begin};
 }

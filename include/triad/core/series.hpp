@@ -1,4 +1,5 @@
-// Several pieces of memory with the same plan, one after the other.
+// Memory for the views of several numbered items, such as the layers of a model.  One function plans the views of each
+// item.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,16 +10,17 @@
 
 namespace triad {
 
-/// A series of pieces.  plan(arena&) takes the memory of a piece and returns its views; if pieces differ in size,
-/// plan(arena&, k) does this for piece k.  Each call of at(k) plans piece k again, in slot k mod `slots`.
+/// A series of items in one block of memory.  at(k) returns the views of item k.  plan(arena&) takes the memory of one
+/// item and returns its views.  If items differ in size, plan(arena&, k) does this for item k.  The memory is divided
+/// into `slots` slots, and item k lies in slot k mod `slots`.  Every call of at(k) calls the plan for item k again.
 template <class Plan>
 struct series {
   Plan plan;
   arena memory;        // memory of all slots
-  std::size_t stride;  // bytes of a slot, which is as large as the largest piece
+  std::size_t stride;  // the number of bytes of a slot, which is as large as the largest item
   index_t slots;
 
-  /// Whether pieces differ in size.
+  /// Whether items differ in size.
   static constexpr bool by_index = std::is_invocable_v<Plan const&, arena&, index_t>;
 
   auto at(index_t k) const {
@@ -36,7 +38,7 @@ struct series {
   }
 };
 
-/// Takes the memory of `slots` slots for pieces 0 to count - 1.
+/// Takes memory for `slots` slots, for items 0 to count - 1.
 template <class Plan>
 series<Plan> plan_series(arena& place, Plan plan, index_t count, index_t slots) {
   series<Plan> s{plan, {}, 0, slots};
@@ -45,7 +47,7 @@ series<Plan> plan_series(arena& place, Plan plan, index_t count, index_t slots) 
   s.memory = place.cut(s.stride, slots);
   return s;
 }
-/// Takes the memory of `count` pieces, each with its own slot.
+/// Takes memory for `count` items, with one slot for each item.
 template <class Plan>
 series<Plan> plan_series(arena& place, Plan plan, index_t count) {
   return plan_series(place, plan, count, count);

@@ -1,14 +1,14 @@
-// Checks sizes and rates from callers and files, before layers and models are built with them.
+// Functions that check the sizes and rates of layers and models, which come from callers or files.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   extents_of<D>("my_layer", {"width", given})       a size from the type, or the given one if D is dyn
-//   width_and_heads<D, H>("my_layer", width, heads)   two such sizes; the first is a multiple of the second
-//   checked_size("my_layer", {"labels", given})       a size that is in no type
+//   width_and_heads<D, H>("my_layer", width, heads)   the same for two sizes; checks that heads divides width
+//   checked_size("my_layer", {"labels", given})       a size that no type contains
 //   dropout_rate("my_layer", given)                   a rate of at least 0 and below 1
 //
-// All functions throw contract_violation with the number in the message.  The options may leave out a size that is
-// static in the type; its value in the options is then `not_given`.  If the options give another value than the static
-// one, the functions throw.
+// All functions throw contract_violation if a number is wrong, with the number in the message.  If a size is static in
+// the type of a layer, the caller need not set the size in the options: its value is then `not_given`.  If the caller
+// sets a size that differs from the static size, the functions throw.
 #pragma once
 
 #include <limits>
@@ -20,13 +20,14 @@
 
 namespace triad {
 
-/// The value of a size in options that the caller has not set.  The size is then the static one of the type, or the
-/// default that the comment of the option gives.  If there is neither, it is an error.
+/// The value of a size that the caller has not set in the options.  The layer then uses the static size in its type, or
+/// the default in the comment of the option.  If there is neither, the constructor throws.
 inline constexpr index_t not_given = std::numeric_limits<index_t>::min();
 
-/// The largest width, number of labels or number of tokens; the product of two still fits into index_t.
+/// The largest width, number of labels or number of tokens.  The product of two such numbers fits into index_t.
 inline constexpr index_t largest_size = (index_t{1} << 31) - 1;
-/// The largest number of repeats of a layer, since each repeat is a child of one call (core/call.hpp).
+/// The largest number of repeats of a layer.  Each repeat is a child of one call, and a call has at most 255 children
+/// (core/call.hpp).
 inline constexpr index_t most_repeats = 255;
 
 /// A size with its name for messages.
@@ -55,7 +56,8 @@ constexpr index_t checked_size(char const* owner, named_size const& size) {
   return size.value;
 }
 
-/// Returns E if E is a static size; a given size must then be equal to E.  Returns checked_size() if E is dyn.
+/// If E is a static size, returns E; a size that the caller gives must then be equal to E.  If E is dyn, returns
+/// checked_size().
 template <index_t E>
 constexpr index_t checked_size_of(char const* owner, named_size const& size) {
   if constexpr (E != dyn) {
@@ -66,7 +68,7 @@ constexpr index_t checked_size_of(char const* owner, named_size const& size) {
   }
 }
 
-/// Returns the extents of one size, which is checked as in checked_size_of().
+/// Returns the result of checked_size_of() as extents.
 template <index_t E>
 constexpr extents<E> extents_of(char const* owner, named_size const& size) {
   return extents<E>(checked_size_of<E>(owner, size));
@@ -88,8 +90,7 @@ constexpr extents<D, H> width_and_heads(char const* owner, index_t width, index_
   return both;
 }
 
-/// Returns the given rate of dropout, which must be at least 0 and below 1.  A rate of 0 drops no values; a rate of 1
-/// would drop all.
+/// Returns the given rate of dropout, which must be at least 0 and below 1.
 constexpr double dropout_rate(char const* owner, double rate) {
   if (is_nan(rate) || !(rate >= 0 && rate < 1))
     throw contract_violation(std::string(owner) + ": dropout is " + std::to_string(rate) +

@@ -1,4 +1,5 @@
-// Small functions that make views from views: matrices from tensors, transposes, blocks of rows and columns.
+// Small functions that make views from other views, such as matrices from tensors, transposes, and blocks of rows or
+// columns.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,8 +11,8 @@
 
 namespace triad {
 
-/// Returns a matrix over memory that the caller owns.  Strides are in elements and positive; a row stride of 0 becomes
-/// 1.
+/// Returns a matrix over memory that the caller owns.  Strides are in elements and must be positive, except that a row
+/// stride of 0 becomes 1.
 template <class T>
 constexpr matrix<T> make_matrix(T* data, index_t rows, index_t columns, index_t row_stride, index_t column_stride = 1) {
   using mapping = typename matrix<T>::mapping_type;
@@ -20,7 +21,7 @@ constexpr matrix<T> make_matrix(T* data, index_t rows, index_t columns, index_t 
                                  ::cuda::std::array<index_t, 2>{row_stride > 0 ? row_stride : 1, column_stride}));
 }
 
-/// Returns an empty matrix (0, 0), for an operand that is left out.
+/// Returns an empty matrix (0, 0), which stands for an omitted operand.
 template <class T>
 constexpr matrix<T> no_matrix() {
   return make_matrix<T>(nullptr, 0, 0, 0);
@@ -32,8 +33,8 @@ constexpr vec<T> make_vec(T* data, index_t size) {
   return vec<T>(data, size);
 }
 
-/// Returns a view of rank 1 or more as a matrix: the last axis is the columns, and all other axes together are the
-/// rows.
+/// Returns a view of rank 1 or more as a matrix.  The last axis becomes the columns, and all other axes together become
+/// the rows.
 template <class View>
 constexpr matrix<typename View::element_type> as_matrix(View v) {
   static_assert(View::rank() >= 1, "triad: a scalar has no rows");
@@ -64,7 +65,7 @@ constexpr tensor<T, dyn, dyn> as_column(vec<T> v) {
   return tensor<T, dyn, dyn>(v.data_handle(), v.extent(0), index_t{1});
 }
 
-/// Returns the first values of a contiguous view as a matrix of `columns` columns, which may be static.
+/// Returns the first values of a contiguous view as a matrix (rows, columns).  The number of columns may be static.
 template <index_t Columns = dyn, class View>
 constexpr tensor<typename View::element_type, dyn, Columns> reshape(View v, index_t rows, index_t columns) {
   TRIAD_EXPECTS(rows >= 0 && columns >= 0 && rows * columns <= static_cast<index_t>(v.size()),
@@ -78,7 +79,7 @@ constexpr tensor<typename View::element_type, dyn, dyn> as_row(View v) {
   return reshape(v, 1, static_cast<index_t>(v.size()));
 }
 
-/// Returns the address of an element.  The view may be one without memory, such as one of an arena that only measures.
+/// Returns the address of an element.  The view may have no memory, as in an arena that only counts bytes.
 template <class View, class... Index>
 constexpr typename View::element_type* address_of(View const& v, Index... at) {
   return v.data_handle() + v.mapping()(at...);
@@ -90,8 +91,8 @@ constexpr const_view<View> read_only(View v) {
   return const_view<View>(v);
 }
 
-/// Returns slice k of a contiguous view along its first axis: for (l, rows, d) a view (rows, d), with the static
-/// extents of v.  If v has no memory, as in an arena that only measures, the slice has none.
+/// Returns slice k of a contiguous view along its first axis.  From a view (l, rows, d), returns a view (rows, d).
+/// Static extents of v are static in the slice.  If v has no memory, the slice has no memory.
 template <class T, std::size_t First, std::size_t... Rest>
 constexpr auto slice(
     ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, First, Rest...>, ::cuda::std::layout_right, element_access<T>>
@@ -106,8 +107,8 @@ constexpr auto slice(
               typename part::extents_type(sizes));
 }
 
-/// Returns rows [first, first + count) of a contiguous view of rank 2, with its static width.  If the view has no
-/// memory, the result has none.
+/// Returns rows [first, first + count) of a contiguous view of rank 2.  If the width of the view is static, the width
+/// of the result is static.  If the view has no memory, the result has no memory.
 template <class T, std::size_t Rows, std::size_t Columns>
 constexpr auto rows_of(
     ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, Rows, Columns>, ::cuda::std::layout_right, element_access<T>>
@@ -127,7 +128,7 @@ constexpr matrix<typename View::element_type> transposed(View v) {
 }
 
 namespace detail {
-/// Returns true if [first, first + count) lies in [0, all); computes no sum that could overflow.
+/// Returns true if [first, first + count) lies in [0, all).  Computes no sum that could overflow.
 constexpr bool lies_within(index_t first, index_t count, index_t all) {
   return first >= 0 && count >= 0 && first <= all && count <= all - first;
 }
@@ -179,8 +180,8 @@ inline std::string extents_text(index_t const* extents, std::size_t rank) {
 }
 }  // namespace detail
 
-/// Throws "OPERATION: WHAT is (3, 4), expected (3, 5)", with the file and line of the call, if the view has another
-/// shape.
+/// If the shape of the view is not `want`, throws "OPERATION: WHAT is (3, 4), expected (3, 5)", with the file and line
+/// of the call.
 template <class View>
 constexpr void expect_shape(char const* operation, char const* what, View const& view,
                             index_t const (&want)[View::rank()], char const* file = __builtin_FILE(),
@@ -193,7 +194,7 @@ constexpr void expect_shape(char const* operation, char const* what, View const&
   detail::shape_violated(operation, what, got, want, View::rank(), file, line);
 }
 
-/// Throws a message of the same form if the two views differ in shape.
+/// If the two views differ in shape, throws with a message as in expect_shape().
 template <class View, class Other>
 constexpr void expect_same_shape(char const* operation, char const* what, View const& view, Other const& other,
                                  char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
@@ -217,7 +218,7 @@ constexpr void expect_unit_stride(char const* operation, char const* what, View 
              file, line);
 }
 
-/// Returns true if both extents are static and differ, for static assertions of operations.
+/// Returns true if both extents are static and differ.  Operations use this function in static assertions.
 template <class A, std::size_t RankA, class B, std::size_t RankB>
 constexpr bool extents_clash() {
   constexpr auto a = A::static_extent(RankA), b = B::static_extent(RankB);

@@ -1,12 +1,12 @@
-// Selects a backend at run time, by a text such as "cpu:2", "cuda:0" or "reference".
+// Creates a backend at run time from a text such as "cpu:2", "cuda:0" or "reference".
 // SPDX-License-Identifier: Apache-2.0
 //
 //   return with_backend<cpu::backend, reference::backend>(text, [&](auto& ex) { return train_and_ask(ex); });
 //
-// The type of a backend selects the kernels, so a program chooses the backend once, around the whole computation.  The
-// passed function is compiled for each listed backend, and no call inside it is indirect.  The alternative, one class
-// for all backends, would need a virtual function for each operation and each element type.  List only the backends
-// that a program is to be compiled for; cuda::backend needs a source that nvcc compiles.
+// The type of a backend selects the kernels, so a program chooses the backend once for its whole computation.  The
+// function that is passed to with_backend() is compiled for each listed backend, and operations are called directly.  A
+// single class for all backends would need a virtual function for each operation and each element type.  List only the
+// backends that the program needs.  A source that lists cuda::backend must be compiled with nvcc.
 #pragma once
 
 #include <charconv>
@@ -21,7 +21,8 @@
 
 namespace triad {
 
-/// The parts of a text: a name, and a number after a colon.  For "cpu:2" these are "cpu" and 2.
+/// A text that names a backend consists of a name and, after a colon, an optional number.  For "cpu:2" these are "cpu"
+/// and 2.
 struct backend_text {
   std::string_view name;
   int number = -1;  // -1: no number was given
@@ -103,10 +104,10 @@ decltype(auto) with_one_of(std::string_view text, backend_text const& parsed, st
 }
 }  // namespace detail
 
-/// Calls f(ex) with the backend among Backends that the text names, and returns the result of f, whose type must be the
-/// same for all backends.  The backend lives as long as the call.  Throws data_error if the text names none of the
-/// Backends, or has a number for a backend that takes none.  The backend's constructor throws if there is no such
-/// device.
+/// Creates the backend that the text names, calls f(ex) with this backend, and returns the result of f.  The type of
+/// the result must be the same for all Backends.  The backend is destroyed when f returns.  Throws data_error if the
+/// text names none of the Backends, or if the text has a number although the backend takes none.  The backend's
+/// constructor throws if there is no such device.
 template <detail::named_backend... Backends, class F>
 decltype(auto) with_backend(std::string_view text, F&& f) {
   static_assert(sizeof...(Backends) > 0,

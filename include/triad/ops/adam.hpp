@@ -25,8 +25,8 @@ struct adam_options {
   bool decoupled = false;  // true: AdamW
 };
 
-/// Updates the parameters p by the gradient g.  Overwrites p and the moments m and v.  rate (1) and step are in the
-/// same memory as the parameters.
+/// Updates the parameters p with the gradient g.  Overwrites p and the moments m and v.  `rate` (1) and `step` must be
+/// in the backend's memory.
 template <backend Ex, class P, class G, class M, class V>
 void adam(Ex& ex, adam_options const& options, vec<double const> rate, std::uint64_t const* step, P p, G g, M m, V v) {
   using T = element_t<P>;
@@ -47,9 +47,9 @@ void clip(Ex& ex, double max_norm, Norm norm, G g) {
   if constexpr (executes<Ex>) do_clip(ex, T(max_norm), vec<T const>(as_vec(norm)), as_vec(g));
 }
 
-/// Computes the norm of a flat gradient and clips the gradient to max_norm.  Overwrites length (1) with the norm before
-/// clipping; scales `gradient` in place.  `length` is in the same memory as the gradient.  With max_norm 0 the gradient
-/// is not clipped.
+/// Computes the norm of a flat gradient and clips the gradient to max_norm.  Overwrites `length` (1), which must be in
+/// the backend's memory, with the norm before clipping.  Scales `gradient` in place.  If max_norm is 0, the gradient is
+/// not clipped.
 template <backend Ex, class T>
 void clip_gradient(Ex& ex, arena& scratch, double max_norm, vec<T> gradient, vec<T> length) {
   TRIAD_EXPECTS(!is_nan(max_norm) && max_norm >= 0, "clip_gradient: max_norm is " + std::to_string(max_norm) +

@@ -1,4 +1,5 @@
-// Cross entropy of each node's parent.  The scores of a node's edges become a softmax over all nodes of its graph.
+// Cross entropy of each node's parent.  The probabilities of the parents of a node are the softmax of the scores of its
+// edges, over all nodes of its graph.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   s(i, j) = score(edge (i, j))  (arcs::from_child)  or  score(edge (j, i))  (arcs::from_parent);  fill where masked
@@ -8,8 +9,8 @@
 //          = 0 where the edge is masked, or parent(i) < 0
 //
 // A score that is NaN or +infinity gives NaN in the loss and in the gradient of its node, unless the edge is masked or
-// the node has no parent.  best_arcs may hide a NaN, because no comparison with NaN is true.  It chooses a NaN only if
-// the NaN is the first score of its row.
+// the node has no parent.  best_arcs chooses a score of NaN only if it is the first score of a node.  Otherwise
+// best_arcs ignores the NaN, because no comparison with NaN is true.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -19,11 +20,11 @@
 
 namespace triad {
 
-/// The edge that has the score of node j as the parent of node i.  from_child: (i, j), as in the released program of
-/// the Edge Transformer's parser.  from_parent: (j, i), as in its paper.
+/// Says which edge has the score of node j as the parent of node i.  from_child: edge (i, j), as in the released
+/// program of the Edge Transformer's parser.  from_parent: edge (j, i), as in the paper on the Edge Transformer.
 enum class arcs { from_child, from_parent };
 
-/// Options: how scores of edges become scores of parents.
+/// Options, which say how the scores of parents are read from the scores of edges.
 struct arc_cross_entropy_options {
   arcs readout = arcs::from_child;
   vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: an end of the edge is padding; (0): no edge is masked
@@ -51,7 +52,8 @@ void arc_cross_entropy(Ex& ex, arena& scratch, arc_cross_entropy_options const& 
   if constexpr (executes<Ex>) do_arc_cross_entropy(ex, options, g, score, parent, loss, dscore, losses);
 }
 
-/// Sets best(i) to the node j of i's graph with the largest s(i, j), the first one if there are several.
+/// Sets best(i) to the node j with the largest s(i, j) in the graph of node i.  If several nodes have this score, takes
+/// the first of these nodes.
 template <backend Ex, class T>
 void best_arcs(Ex& ex, arc_cross_entropy_options const& options, graph_batch const& g, vec<T const> score,
                vec<index_t> best) {

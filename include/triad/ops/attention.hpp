@@ -1,9 +1,10 @@
-// Attention: the result of a query is a weighted sum of the values of its sequence; the weights are a softmax of the
-// query's dot products with the keys.
+// Attention.  The result of a query is a weighted sum of the values of a sequence.  The weights are the softmax of the
+// dot products of the query and the keys.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formulas are for one head of width k (d = h k).  Sequences of queries (q rows) and of keys and values (k rows)
-// are ragged.  In self-attention both are the same sequences.  J(i) is the set of keys that query i attends to.
+// The formulas are for one head of width k (d = h k).  There is a batch of sequences of queries (q rows) and a batch of
+// sequences of keys and values (k rows).  Sequences may differ in length.  In self-attention, the queries, keys and
+// values belong to the same sequences.  J(i) is the set of keys that query i attends to.
 //
 //   s(i, j) = query(i) . key(j) / sqrt(k),  j in J(i);  lse(i) = log sum_j exp s(i, j)
 //   p(i, j) = exp(s(i, j) - lse(i));  p~ = dropout(p)
@@ -12,17 +13,19 @@
 //   dp~ = dc(i) . value(j);  dp = dropout'(dp~);  ds = p (dp - delta(i)) / sqrt(k),  delta(i) = dc(i) . c(i)
 //   dquery(i) = sum_j ds key(j)     dkey(j) = sum_i ds query(i)     dvalue(j) = sum_i p~ dc(i)
 //
-// Forward saves lse, from which backward computes p again, so nothing of size queries x keys is stored.
+// The forward pass saves lse.  The backward pass computes p again from lse, so no array of size queries x keys is
+// stored.
 //
-// Relative positions (Shaw et al. 2018) of reach R > 0: each offset of a key from its query has two vectors.  One is
-// added to the key, the other to the value.  The vectors are the rows of the tables a and b (2R + 1, k), which all
-// heads share.  Query i is at the position of key i + keys - queries of its sequence:
+// Relative positions (Shaw et al. 2018): the offset of a key from a query selects a row of table a, which is added to
+// the key, and a row of table b, which is added to the value.  Offsets are clipped to the reach R > 0.  The tables are
+// (2R + 1, k), and all heads share them.  Query i is at the position of key i + keys - queries of its sequence:
 //
 //   r(i, j) = clip(j - (i + keys - queries), -R, R) + R
 //   s(i, j) = query(i) . (key(j) + a(r)) / sqrt(k),  c(i) = sum_j p~(i, j) (value(j) + b(r)),  r = r(i, j)
 //
-// Kernels do not use the tables.  They read and write matrices (q rows, h (2R + 1)), with one number for each query,
-// head and offset.  Matrix products convert between these matrices and the tables:
+// Kernels do not use the tables.  Kernels read and write matrices (q rows, h (2R + 1)) with one number for each query,
+// head and offset.  Matrix products compute these matrices from the tables, and the gradients of the tables from these
+// matrices:
 //
 //   bias = query a';  s(i, j) = (query(i) . key(j) + bias(i, r)) / sqrt(k)
 //   offset_weights(i, r) = sum_{j: r(i, j) = r} p~(i, j);  c(i) = sum_j p~(i, j) value(j) + offset_weights(i) b
@@ -51,8 +54,8 @@ struct attention_options {
   index_t reach = 0;                           // R; 0: no relative positions
 };
 
-/// The sequences of queries and the same number of sequences of keys.  Queries of sequence s attend to keys of sequence
-/// s.
+/// A batch of sequences of queries, and a batch of as many sequences of keys.  Queries of sequence s attend to keys of
+/// sequence s.
 struct attention_sequences {
   sequence_batch queries, keys;
 };
@@ -69,13 +72,14 @@ template <class S>
 struct relative_tables {
   matrix<S> key, value;  // (2R + 1, k) each: a and b
 };
-/// The matrices of relative positions that forward saves for backward.
+/// The matrices of relative positions that the forward pass saves for the backward pass.
 template <class T>
 struct relative_memory {
   matrix<T> bias, offset_weights;  // (q rows, h (2R + 1)) each, offsets side by side
 };
 
-/// A kernel's operands for relative positions: (q rows, h (2R + 1)) each, offsets side by side; empty if reach is 0.
+/// The operands of a kernel for relative positions.  Each matrix is (q rows, h (2R + 1)), offsets side by side, and is
+/// empty if reach is 0.
 template <class T>
 struct relative_forward {
   matrix<T const> bias = no_matrix<T const>();
@@ -89,21 +93,22 @@ struct relative_backward {
 
 /// The number of offsets: 2R + 1.
 TRIAD_HOST_DEVICE constexpr index_t relative_offsets(index_t reach) { return 2 * reach + 1; }
-/// r(i, j): the clipped offset of key j from query i, in a sequence of this number of queries and of keys.
+/// Returns r(i, j), the clipped offset of key j from query i, for a sequence with `queries` queries and `keys` keys.
 TRIAD_HOST_DEVICE constexpr index_t relative_offset(index_t reach, index_t queries, index_t keys, index_t i,
                                                     index_t j) {
   index_t const ahead = j - (i + keys - queries);
   return (ahead < -reach ? -reach : ahead > reach ? reach : ahead) + reach;
 }
 
-/// The number of keys that query i attends to, if none is masked.  They are the first keys of its sequence.
+/// Returns the number of keys that query i attends to if no key is masked.  Query i attends to the first keys of its
+/// sequence.
 TRIAD_HOST_DEVICE constexpr index_t keys_before(bool causal, index_t queries, index_t keys, index_t i) {
   index_t const seen = causal ? i + 1 + keys - queries : keys;
   return seen > 0 ? seen : 0;
 }
 
-/// Returns the number by which dropout identifies a weight p.  The weight belongs to head c, row `query` of all
-/// queries, and key j of the query's sequence.
+/// Returns the number that a weight p has in dropout.  This is the weight of head c, row `query` of all queries, and
+/// key j of the query's sequence.
 TRIAD_HOST_DEVICE constexpr index_t attention_weight(attention_sequences const& s, index_t c, index_t query,
                                                      index_t j) {
   return (c * s.queries.rows + query) * s.keys.longest + j;
@@ -138,8 +143,8 @@ void expect_relative(attention_options const& options, attention_operands<T cons
   expect_matrix("offset_weights", m.offset_weights, rows, options.heads * offsets);
 }
 
-/// Calls f(x of the head, y of the head) for every head of x (rows, h m) and y (rows, h n).  If both are contiguous,
-/// calls f once, with (rows h, m) and (rows h, n).
+/// Calls f(head of x, head of y) for every head of x (rows, h m) and y (rows, h n).  If x and y are contiguous, calls f
+/// only once, with x as (rows h, m) and y as (rows h, n).
 template <class X, class Y, class F>
 void each_pair_of_heads(index_t heads, matrix<X> x, matrix<Y> y, F&& f) {
   index_t const rows = x.extent(0), m = x.extent(1) / heads, n = y.extent(1) / heads;
@@ -174,8 +179,8 @@ void run_attention_grad(Ex& ex, arena& scratch, attention_options const& options
 }
 }  // namespace detail
 
-/// Computes attention.  Overwrites c (q rows, d) and lse (h q rows, head by head), which backward needs.  Rows that
-/// belong to no sequence are not changed.
+/// Computes attention.  Overwrites c (q rows, d) and lse (h q rows, head by head).  The backward pass needs lse.  Rows
+/// that belong to no sequence are not changed.
 template <backend Ex, class T>
 void attention(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
                attention_operands<T const> const& x, vec<T> lse, matrix<T> c) {
@@ -183,8 +188,8 @@ void attention(Ex& ex, arena& scratch, attention_options const& options, attenti
                                         ", expected 0 without tables of relative positions; pass the tables");
   detail::run_attention(ex, scratch, options, s, x, relative_forward<T>{}, lse, c);
 }
-/// Computes attention with relative positions.  Also overwrites `relative`, which backward needs.  Every row of queries
-/// must belong to a sequence.
+/// Computes attention with relative positions.  Also overwrites `relative`, which the backward pass needs.  Every row
+/// of queries must belong to a sequence.
 template <backend Ex, class T>
 void attention(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
                attention_operands<T const> const& x, relative_tables<T const> const& tables,

@@ -6,7 +6,7 @@
 //   loss(0) = mean over rows with target >= 0 of the sum over c of -q(c) log p(c)
 //   dlogits(r, c) = (p(c) - q(c)) / count;  0 in rows with a negative target
 //
-// With epsilon = 0 the loss of a row is -log p(target).  In fairseq's terms, e = epsilon / (v - 1):
+// With epsilon = 0 the loss of a row is -log p(target).  fairseq writes the loss of a row with e = epsilon / (v - 1) as
 //   (1 - epsilon - e) nll + e smooth,  nll = -log p(target),  smooth = sum over all c of -log p(c)
 //
 // A logit that is NaN or +infinity gives NaN in the loss and in the gradient of its row.  A class whose logit is
@@ -24,13 +24,14 @@ namespace triad {
 struct label_smoothing {
   double epsilon = 0;
 
-  /// hit(): q of the target's class.  miss(v): q of each of the other v - 1 classes.
+  /// hit() returns the smoothed probability q of the target class.  miss(v) returns that of each of the other v - 1
+  /// classes.
   constexpr double hit() const { return 1 - epsilon; }
   constexpr double miss(index_t v) const { return epsilon > 0 ? epsilon / static_cast<double>(v - 1) : 0; }
 };
 
-/// Computes the mean cross entropy and its gradient.  Overwrites loss (1) and dlogits.  Rows with a negative target do
-/// not count.  The loss is 0 if no row counts.
+/// Computes the mean cross entropy and its gradient.  Overwrites loss (1) and dlogits.  Ignores rows with a negative
+/// target.  If all targets are negative, the loss is 0.
 template <backend Ex, class Logits, class Loss, class DLogits>
 void cross_entropy(Ex& ex, Logits logits, vec<index_t const> target, Loss loss, DLogits dlogits,
                    label_smoothing const& smoothing = {}) {
@@ -48,8 +49,8 @@ void cross_entropy(Ex& ex, Logits logits, vec<index_t const> target, Loss loss, 
     do_cross_entropy(ex, matrix<T const>(as_matrix(logits)), target, as_vec(loss), as_matrix(dlogits), smoothing);
 }
 
-/// Sets best(r) to the column of the largest value of row r, the first one if there are several, or to -1 if the row
-/// has a NaN.
+/// Sets best(r) to the column of the largest value of row r, or to -1 if the row has a NaN.  If several columns have
+/// the largest value, takes the first of these columns.
 template <backend Ex, class X>
 void argmax_rows(Ex& ex, X x, vec<index_t> best) {
   using T = element_t<X>;

@@ -1,9 +1,9 @@
-// Dropout of a matrix.  The mask is computed from a counter, so backward computes the same mask again.
+// Dropout of a matrix.  The mask is computed from a counter, so the backward pass computes the same mask again.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(r, c) = keep(r, c) x(r, c) / (1 - rate);  the gradient is the same map of dy.       x, y (rows, columns)
 //
-// A dropped element becomes 0 even if it is NaN; a NaN that is kept stays NaN.
+// A dropped element becomes 0 even if it is NaN.  A NaN that is kept stays NaN.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -29,8 +29,8 @@ void dropout_grad(Ex& ex, dropout_mask mask, Dy dy, Dx dx) {
   dropout(ex, mask, dy, dx);
 }
 
-/// Returns the gradient of the input of dropout: dy itself if the mask drops nothing, otherwise `memory`, into which
-/// the gradient is written.
+/// Returns the gradient of the input of dropout.  If the mask drops no elements, returns dy.  Otherwise writes the
+/// gradient to `memory` and returns `memory`.
 template <backend Ex, class View>
 const_view<View> undropped(Ex& ex, dropout_mask mask, const_view<View> dy, View memory) {
   if (!mask.active()) return dy;

@@ -1,13 +1,12 @@
-// A function of every element: y = f(x), y = f(a, b).
+// Applies a function to every element: y = f(x) or y = f(a, b).
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of core/math.hpp, including relu, return NaN for NaN.  If the stored output of relu is NaN, the
-// gradient of relu is dy, as in PyTorch.  The NaN is visible all the same, because it is in the output, and so in the
-// loss.
+// The functions of core/math.hpp, including relu, return NaN for NaN.  If the output of relu is NaN, the gradient of
+// relu is dy and not NaN, as in PyTorch.  But the output is NaN, and so is the loss.
 //
-// Equal inputs give equal bits wherever they are in a tensor.  There is one exception: a function of yours that calls
-// std::exp and is compiled with -Ofast or -ffast-math.  Compilers then use one exponential for whole vectors and
-// another one for the remaining elements.
+// Equal inputs give bitwise equal outputs, wherever the inputs are in a tensor.  There is one exception: a function of
+// your own that calls std::exp and is compiled with -Ofast or -ffast-math.  Compilers then use one implementation of
+// std::exp for whole vectors and another implementation for the remaining elements.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -16,7 +15,8 @@
 
 namespace triad {
 
-/// Computes y = f(x), element by element; f is a named function object callable on host and device.  y may be x.
+/// Computes y = f(x), element by element.  f is a named function object that can be called on the host and on a device.
+/// y may be x.
 template <backend Ex, class F, class X, class Y>
 void transform(Ex& ex, F f, X x, Y y) {
   using T = element_t<Y>;
@@ -40,7 +40,7 @@ void fill(Ex& ex, element_t<Y> value, Y y) {
 }
 
 namespace detail {
-/// Returns sum + fraction x.  `fraction` points into the same memory as the data.
+/// Returns sum + fraction x.  `fraction` points into the backend's memory.
 template <class T>
 struct add_fraction {
   double const* fraction;
@@ -52,7 +52,7 @@ struct take_fraction {
   double const* fraction;
   TRIAD_HOST_DEVICE T operator()(T x) const { return static_cast<T>(*fraction) * x; }
 };
-/// Computes d *= fraction, for a view d, or for each view of a struct d.
+/// Computes d *= fraction for a view d, or for each view in a struct d.
 template <class T, backend Ex>
 struct weigh {
   Ex& ex;

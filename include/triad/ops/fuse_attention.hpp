@@ -1,8 +1,9 @@
-// Fuse-attention: every token attends to its own states after each of the preceding layers.
+// Fuse-attention: every token attends to the states that the preceding layers computed for this token.
 // SPDX-License-Identifier: Apache-2.0
 //
-// In equations 9 and 10 of LRF, a query h attends to the states x_0 .. x_{l-1} of one token, with keys W_k x_j + b_k
-// and values W_v x_j + b_v.  With q = (W_q h + b_q) / sqrt(k) of a head, no x_j has to be projected:
+// In equations 9 and 10 of the paper on LRF, a query h attends to the states x_0 .. x_{l-1} of one token.  The keys are
+// W_k x_j + b_k, and the values are W_v x_j + b_v.  Let q = (W_q h + b_q) / sqrt(k) for a head.  Then the states x_j
+// need not be projected:
 //
 //   q . (W_k x_j + b_k) = u . x_j + a number that is the same for all j,   u = W_k' q          u (d) of every head
 //   sum_j p~_j (W_v x_j + b_v) = W_v m + s b_v,   m = sum_j p~_j x_j,  s = sum_j p~_j          s is 1 without dropout
@@ -13,7 +14,7 @@
 //   dp~_j = dm . x_j + ds;  dp = dropout'(dp~);  dz_j = p_j (dp_j - sum_i p_i dp_i)
 //   du = sum_j dz_j x_j;  dx_j += sum_heads dz_j u + p~_j dm
 //
-// A NaN in an operand, or a score of +infinity, gives NaN in all results of that token and head that depend on it.
+// A NaN in an operand, or a score of +infinity, gives NaN in all results of this token and head that depend on it.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -27,7 +28,7 @@ struct fuse_attention_options {
   dropout_mask dropout{};  // p_j of a row and head is element (row h + head) l + j
 };
 
-/// The states of all tokens after each layer.  The operation reads those of the first `layers` layers.
+/// The states of all tokens after each layer.  The operation reads the states of the first `layers` layers.
 template <class S>
 using layer_states = tensor<S, dyn, dyn, dyn>;  // (layers or more, rows, d)
 
@@ -48,9 +49,9 @@ void expect_fuse(fuse_attention_options const& options, index_t layers, U const&
 }
 }  // namespace detail
 
-/// Computes the attention of each token over its states.  Overwrites mixed (rows, heads d) and kept (rows, heads) with
-/// m and s of every head.  Also overwrites weights (rows, heads layers), which backward needs, with p before dropout.
-/// A weight has a minus sign if dropout set it to zero.
+/// Computes the attention of each token over its states.  Writes m of every head to `mixed` (rows, heads d), and s of
+/// every head to `kept` (rows, heads).  Writes p before dropout to `weights` (rows, heads layers), which the backward
+/// pass needs.  A weight that dropout sets to zero is stored as -p.
 template <backend Ex, class T>
 void fuse_attention(Ex& ex, fuse_attention_options const& options, index_t layers, tensor<T const, dyn, dyn> u,
                     layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,

@@ -1,10 +1,10 @@
-// Gathers rows of a table by index, and adds rows back to it: the embedding and its gradient.
+// Gathers rows of a table by index, and adds rows to a table by index.  These are the embedding and its gradient.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(r, :) = table(index(r), :)            table (v, d), index (rows), y (rows, d)
 //   dtable(index(r), :) += dy(r, :)         in ascending r
 //
-// A NaN in a row of the table affects only the rows of y that have its index.
+// A NaN in a row of the table affects only the rows of y whose index selects this row.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,8 @@ struct index_out_of_range : contract_violation {
         rows(table) {}
 };
 
-/// Sets y(r) = table(index(r)).  Every index must be in [0, v).  The host checks this, a device does not.
+/// Sets y(r) = table(index(r)).  Every index must be in [0, v).  Backends on the host check the indices.  A device does
+/// not check them.
 template <backend Ex, class Table, class Y>
 void gather_rows(Ex& ex, Table table, vec<index_t const> index, Y y) {
   using T = element_t<Y>;
@@ -62,9 +63,9 @@ struct scattered {
 
 }  // namespace detail
 
-/// Adds dy(r) to dtable(index(r)).  Every index must be in [0, v).  The host checks this; a device skips other indices.
-/// Without scratch memory, a device compares each row of the table with every index, so this overload is only for small
-/// tables.
+/// Adds dy(r) to dtable(index(r)).  Every index must be in [0, v).  Backends on the host check the indices.  A device
+/// skips indices outside of this range.  Without scratch memory, a device compares each row of the table with every
+/// index, so this overload is suitable only for small tables.
 template <backend Ex, class Dy, class DTable>
 void scatter_add_rows(Ex& ex, Dy dy, vec<index_t const> index, DTable dtable) {
   detail::scattered<element_t<DTable>> const s(dy, index, dtable);
@@ -76,7 +77,7 @@ template <backend Ex, class Dy, class DTable>
 void scatter_add_rows(Ex& ex, scratch_place scratch, Dy dy, vec<index_t const> index, DTable dtable) {
   detail::scattered<element_t<DTable>> const s(dy, index, dtable);
   std::size_t const bytes = do_scatter_add_rows_workspace(planning(ex), s.from, index, s.to);
-  if (bytes == 0) return scatter_add_rows(ex, dy, index, dtable);  // this product needs no scratch memory
+  if (bytes == 0) return scatter_add_rows(ex, dy, index, dtable);  // no scratch memory is needed
   with_workspace(ex, *scratch, bytes, [&](auto ws) { do_scatter_add_rows(ex, s.from, index, s.to, ws); });
 }
 

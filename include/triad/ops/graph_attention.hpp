@@ -2,12 +2,12 @@
 // nodes and one for their edge.
 // SPDX-License-Identifier: Apache-2.0
 //
-// This is the attention of Velickovic et al. 2018, except that the label of an edge adds to the edge's score and
-// message.  The baseline of the CLUTRR data set has such labels too.  In that baseline a node attends along its
-// outgoing edges.  Here N(x) is node x and every node y of its graph with an edge in either direction: label(x, y) != 0
-// or label(y, x) != 0.  If there is no edge from x to y, or if y = x, then es(x, y) and ev(x, y) belong to label 0.
-// The formulas are for one head of width k, over a ragged batch of graphs (nodes = sum of n, rows = sum of n^2, d = h
-// k):
+// This is the attention of Velickovic et al. 2018, with one addition: the label of an edge contributes to the score and
+// to the message of the edge.  The baseline of the CLUTRR data set has such labels too, but there a node attends only
+// along its outgoing edges.  Here node x attends to the nodes N(x).  These are node x itself, and every node y of the
+// graph with an edge from or to x: label(x, y) != 0 or label(y, x) != 0.  If there is no edge from x to y, or if y = x,
+// then es(x, y) and ev(x, y) belong to label 0.  The formulas are for one head of width k, over a ragged batch of
+// graphs (nodes = sum of n, rows = sum of n^2, d = h k):
 //
 //   z(x, y) = qs(x) + ks(y) + es(x, y);  s = leaky_relu(z) = z where z > 0, else slope z
 //   p(x, y) = softmax of s over y in N(x), 0 elsewhere;  p~ = dropout(p)
@@ -18,7 +18,7 @@
 //   dv(y) = sum_x p~ dc(x),  dev(x, y) = p~ dc(x)
 //
 // A NaN in an operand, or a score of +infinity, gives NaN in every row and gradient that depends on it.  Operands of
-// pairs that are no neighbours are not read.
+// pairs of nodes that are not neighbours are not read.
 #pragma once
 
 #include "triad/core/math.hpp"
@@ -63,8 +63,8 @@ void expect_graph_attention(graph_attention_options const& options, graph_attent
 }
 }  // namespace detail
 
-/// Computes the attention of each node over its neighbours.  Overwrites c (nodes, d).  Also overwrites weights (h
-/// rows), which backward needs, with p before dropout.  A weight has a minus sign if dropout set it to zero.
+/// Computes the attention of each node over its neighbours.  Overwrites c (nodes, d).  Writes p before dropout to
+/// `weights` (h rows), which the backward pass needs.  A weight that dropout sets to zero is stored as -p.
 template <backend Ex, class T>
 void graph_attention(Ex& ex, graph_attention_options const& options, graph_attention_operands<T const> const& x,
                      graph_batch const& g, vec<index_t const> label, vec<T> weights, matrix<T> c) {
@@ -74,8 +74,8 @@ void graph_attention(Ex& ex, graph_attention_options const& options, graph_atten
   if constexpr (executes<Ex>) do_graph_attention(ex, options, x, g, label, weights, c);
 }
 
-/// Computes the gradients.  Overwrites the gradients of nodes.  Overwrites the gradients of edges or adds to them, as
-/// `edges` says.
+/// Computes the gradients.  Overwrites the gradients of nodes.  `edges` says whether the gradients of edges are
+/// overwritten or added to.
 template <backend Ex, class T>
 void graph_attention_grad(Ex& ex, graph_attention_options const& options, graph_attention_operands<T const> const& x,
                           graph_batch const& g, vec<index_t const> label, vec<T const> weights, matrix<T const> c,

@@ -1,4 +1,4 @@
-// Adds the bias of each head to every row, multiplied by a factor that each row has for each head.
+// Adds a bias to every row.  Each row has a factor for each head, which multiplies the head's bias.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(r, h k + e) = x(r, h k + e) + s(r, h) b(h k + e)        x, y (rows, heads k), s (rows, heads), b (heads k)

@@ -27,7 +27,7 @@ void layer_norm(Ex& ex, X x, Gain gain, Bias bias, double epsilon, Y y, Mean mea
                   as_vec(mean), as_vec(rstd));
 }
 
-/// Computes the gradients.  Overwrites dx with the gradient of x, plus `add` if `add` is not empty; dx may be dy or
+/// Computes the gradients.  Overwrites dx with the gradient of x, plus `add` if `add` is not empty.  dx may be dy or
 /// `add`.  Adds to dgain and dbias.
 template <backend Ex, class X, class Gain, class Mean, class Rstd, class Dy, class Dx, class DGain, class DBias>
 void layer_norm_grad(Ex& ex, arena& scratch, X x, Gain gain, Mean mean, Rstd rstd, Dy dy,

@@ -10,8 +10,8 @@
 
 namespace triad {
 
-/// Writes loss (1) and norm (1) into row step mod rows of table (rows, 2).  All arguments are in the same memory as the
-/// parameters.
+/// Writes loss (1) and norm (1) into row step mod rows of table (rows, 2).  All arguments must be in the backend's
+/// memory.
 template <backend Ex, class T>
 void log_step(Ex& ex, std::uint64_t const* step, vec<T const> loss, vec<T const> norm, matrix<T> table) {
   expect_shape("log_step", "loss", loss, {1});

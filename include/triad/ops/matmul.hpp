@@ -5,8 +5,8 @@
 //   c = residual + drop(gate(relu(a b + bias)))      with all parts of an epilogue, in this order
 //   da = dc b',  db = a' dc     the gradients, which are matrix products too
 //
-// A NaN or an infinity in a or b affects every element of c whose sum has it as a factor, even if the other factor is
-// 0. relu keeps NaN.  A dropped element is 0 even if it was NaN.
+// If an element of a or b is NaN or infinite, it affects every element of c whose sum contains it, even where it is
+// multiplied by 0.  The function relu keeps NaN.  A dropped element becomes 0 even if it is NaN.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -36,8 +36,8 @@ constexpr matrix<T> matrix_of(matrices<T> const& batch, index_t i) {
                      batch.stride(2));
 }
 
-/// Operations on the result of a product, done while its rows are still in cache.  A part is left out if its view is
-/// empty or its flag is false.
+/// Operations on the result of a product.  They are applied to each row while the row is still in cache.  An operation
+/// is skipped if its view is empty or its flag is false.
 template <class T>
 struct epilogue {
   vec<T const> bias{nullptr, 0};  // (n)
@@ -54,7 +54,8 @@ struct epilogue {
 };
 
 namespace detail {
-/// Checks the shapes of a product.  It is a separate function, so that it is compiled once for all static shapes.
+/// Checks the shapes of a product.  This function takes views with dynamic extents, so that it is compiled once for all
+/// static shapes.
 template <class T>
 void expect_product(matrix<T const> x, matrix<T const> w, matrix<T> y, epilogue<T> const& e) {
   expect_extent("matmul", "rows of b", w.extent(0), x.extent(1));

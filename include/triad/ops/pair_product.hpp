@@ -1,4 +1,4 @@
-// For every edge of a graph, the dot product of a vector of its first node and a vector of its second node.
+// Computes, for every edge of a graph, the dot product of a vector of the first node and a vector of the second node.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(i, j) = a(i) . b(j)                                    a, b (nodes, d); y (rows), over a ragged batch

@@ -1,11 +1,11 @@
-// For every edge (ordered pair of nodes) of a graph, the sum of a vector of its first node and a vector of its second
-// node.
+// Computes, for every edge (ordered pair of nodes) of a graph, the sum of a vector of the first node and a vector of
+// the second node.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(i, j) = residual(i, j) + drop(a(i) + b(j))            a, b (nodes, d); residual, y (rows, d), over a ragged batch
 //   da(i) = sum_j dz(i, j),  db(j) = sum_i dz(i, j),          dz = dropout'(dy);  dresidual = dy
 //
-// A dropped element becomes 0 even if it is NaN; a NaN that is kept stays NaN.
+// A dropped element becomes 0 even if it is NaN.  A NaN that is kept stays NaN.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -25,7 +25,7 @@ void expect_pairs(graph_batch const& g, A const& a, B const& b, Y const& y) {
 }  // namespace detail
 
 /// Computes a(i) + b(j), applies dropout, and adds the residual unless the residual is empty.  Overwrites y with the
-/// result; y may be the residual.  Dropout numbers the elements of y by dropout_element.
+/// result; y may be the residual.  In dropout, an element of y has the number that dropout_element() returns.
 template <backend Ex, class T>
 void pair_sum(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, dropout_mask dropout,
               matrix<T const> residual, matrix<T> y) {

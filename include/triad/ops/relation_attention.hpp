@@ -1,9 +1,10 @@
-// Relation-aware attention: node x attends to all nodes y of its graph; vectors of edge (x, y) are added to the key and
-// the value of y.
+// Relation-aware attention: node x attends to all nodes y of its graph.  Edge (x, y) has two vectors, which are added
+// to the key and to the value of y.
 // SPDX-License-Identifier: Apache-2.0
 //
-// This is the attention of Shaw et al. 2018, and of the baselines RAT and RRAT of the Edge Transformer.  The formulas
-// are for one head of width k, over a ragged batch of complete graphs (nodes = sum of n, rows = sum of n^2, d = h k):
+// This is the attention of Shaw et al. 2018.  The models RAT and RRAT, with which the paper on the Edge Transformer
+// compares, use it too.  The formulas are for one head of width k, over a ragged batch of complete graphs (nodes = sum
+// of n, rows = sum of n^2, d = h k):
 //
 //   s(x, y) = q(x) . (k(y) + gk(x, y)) / sqrt(k)              fill where the edge is masked
 //   p(x, y) = softmax over y;  p~ = dropout(p)
@@ -14,7 +15,7 @@
 //                                          dv(y) = sum_x p~ dc(x)       dgv(x, y) = p~ dc(x)
 //
 // A NaN in an operand, or a score of +infinity, gives NaN in every row and gradient that depends on it.  The score of a
-// masked edge does not depend on the edge's key, but the edge's value is still a term of the sum.
+// masked edge does not depend on the key of the edge, but the value of the edge is still a term of the sum.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -39,7 +40,7 @@ struct relation_attention_options {
   dropout_mask dropout{};  // relation_weight() numbers the elements of p
 };
 
-/// The index of p(x, y) of head c in the weights (h rows) of a batch.  It is also the number of p(x, y) for dropout.
+/// Returns the index of p(x, y) of head c in the weights (h rows) of a batch.  In dropout, p(x, y) has the same number.
 TRIAD_HOST_DEVICE constexpr index_t relation_weight(index_t heads, index_t first_edge, index_t n, index_t c, index_t x,
                                                     index_t y) {
   return heads * first_edge + (c * n + x) * n + y;
@@ -52,7 +53,8 @@ struct relation_operands {
   matrix<S> edge_key, edge_value;  // (rows, d) each
 };
 
-/// Whether the gradients of edge_key and edge_value are overwritten or added to.  Layers that share relations add.
+/// Whether the gradients of edge_key and edge_value are overwritten or added to.  Layers that share the relations of
+/// edges add to the gradients.
 enum class edge_gradients { overwritten, added };
 
 namespace detail {
@@ -69,8 +71,8 @@ void expect_relations(relation_attention_options const& options, relation_operan
 }
 }  // namespace detail
 
-/// Computes the attention of each node over the nodes of its graph.  Overwrites c (nodes, d).  Also overwrites weights
-/// (h rows), which backward needs, with p before dropout.  A weight that dropout sets to zero is stored as -p.
+/// Computes the attention of each node over the nodes of its graph.  Overwrites c (nodes, d).  Writes p before dropout
+/// to `weights` (h rows), which the backward pass needs.  A weight that dropout sets to zero is stored as -p.
 template <backend Ex, class T>
 void relation_attention(Ex& ex, relation_attention_options const& options, relation_operands<T const> const& x,
                         graph_batch const& g, vec<T> weights, matrix<T> c) {
@@ -80,8 +82,8 @@ void relation_attention(Ex& ex, relation_attention_options const& options, relat
   if constexpr (executes<Ex>) do_relation_attention(ex, options, x, g, weights, c);
 }
 
-/// Computes the gradients.  Overwrites the gradients of query, key and value.  Overwrites the gradients of edge_key and
-/// edge_value or adds to them, as `edges` says.
+/// Computes the gradients.  Overwrites the gradients of query, key and value.  `edges` says whether the gradients of
+/// edge_key and edge_value are overwritten or added to.
 template <backend Ex, class T>
 void relation_attention_grad(Ex& ex, relation_attention_options const& options, relation_operands<T const> const& x,
                              graph_batch const& g, vec<T const> weights, matrix<T const> c, matrix<T const> dc,

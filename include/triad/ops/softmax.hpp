@@ -4,7 +4,7 @@
 //   y(r, c) = exp(x(r, c) - max_c x(r, c)) / sum_c exp(...)        x, y (rows, columns)
 //   dx = y (dy - sum_c y dy)
 //
-// If x has NaN or +infinity in a row, that row of y is NaN.  An element of -infinity becomes 0.
+// If a row of x has NaN or +infinity, all elements of this row of y are NaN.  An element of -infinity becomes 0.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -12,7 +12,7 @@
 
 namespace triad {
 
-/// Sets each row of y to the softmax of that row of x.  y may be x.
+/// Sets each row of y to the softmax of the same row of x.  y may be x.
 template <backend Ex, class X, class Y>
 void softmax(Ex& ex, X x, Y y) {
   using T = element_t<Y>;

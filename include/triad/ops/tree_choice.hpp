@@ -1,11 +1,12 @@
-// The soft choice of a tree operation and of its arguments: computes the weights of operations and trees from the
+// The soft choice of a tree operation and of its arguments.  Computes the weights of all operations and trees from the
 // logits of an agent.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees have branching b.  Operation c < b takes child c of a tree; operation b is cons, which has b arguments.  So
-// there are 2 b columns of arguments.  Column c belongs to operation j(c), which is c if c < b, and b otherwise.  Step
-// k chooses among n trees: l = 0 .. k and, as an option, the empty tree, l = k + 1.  An operation on the empty tree
-// adds nothing, so ops/tree_shift.hpp does not read its weight.
+// A node of a tree has up to b children.  Operation c < b takes child c of its argument, which is a tree.  Operation b
+// is cons, which has b arguments.  So there are 2 b arguments in all, with one column for each.  Column c belongs to
+// operation j(c), which is c if c < b, and b otherwise.  Step k chooses each argument among n trees: the trees l = 0 ..
+// k and, as an option, the empty tree l = k + 1.  An operation on the empty tree adds nothing, so ops/tree_shift.hpp
+// does not read the weight of the empty tree.
 //
 //   o = softmax((a + noise) / t)                     a, o (batch, b + 1)
 //   p(l, c) = softmax over l of (z + noise) / t      z, p (batch, n, 2 b); with another noise and t than o
@@ -16,17 +17,18 @@
 //
 // Evenness e adds a penalty to the loss: e times the sum of KL(u | p) = -1/n sum_i log p_i - log n.  The sum is over
 // all choices p among n trees, and u is the uniform distribution.  The gradient of the penalty with respect to the
-// scores is e (p - u) / t.  Unlike the gradient of an entropy, it does not vanish if one p_i is close to 1.  So it
-// corrects choices that became certain too early.
+// scores is e (p - u) / t.  This gradient does not vanish if one p_i is close to 1, unlike the gradient of an entropy.
+// So the penalty corrects choices that became certain too early.
 //
 // Recency r subtracts r (k - l) from the scores z of each tree l that an earlier step wrote.  The scores of the input
-// and of the empty tree do not change.  Without recency, an undecided choice gives all trees the same weight, so most
-// steps read the trees of the first steps.  The first steps then learn first, but there is no earlier step that could
-// prepare their arguments.  With recency, it is mostly the next steps that read the tree of a step.
+// and of the empty tree do not change.  Before training, a choice gives all trees nearly the same weight.  Without
+// recency, most steps then read the trees of the first steps, so the first steps are trained first.  But no earlier
+// step can prepare the arguments of the first steps.  With recency, the tree of a step is mostly read by the steps that
+// follow directly.
 //
-// Gumbel-softmax adds noise and a temperature t to operations, to arguments, or to both.  With Gumbel-softmax, the
-// released program takes the softmax of z over the columns of each tree, so the weights of a column do not sum to one.
-// choice_over::arguments does the same.
+// Gumbel-softmax adds noise to the logits and divides by a temperature t, for operations, for arguments, or for both.
+// With Gumbel-softmax, the program that the authors released takes the softmax of z over the columns of each tree, so
+// the weights of a column do not sum to one.  choice_over::arguments selects this softmax.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -40,12 +42,12 @@ namespace triad {
 /// each tree.
 enum class choice_over { trees, arguments };
 
-/// n, the number of choices of an argument at step k: k + 1 trees, and the empty tree if there is one.
+/// Returns n, the number of choices of an argument at step k: k + 1 trees, and the empty tree if `empty_tree` is true.
 TRIAD_HOST_DEVICE constexpr index_t tree_choices_at(index_t k, bool empty_tree) { return k + 1 + (empty_tree ? 1 : 0); }
 
-/// The number of a sample's tokens that represent no tree: one for the operation and one for the root.
+/// The number of tokens of a sample that do not represent a tree: one for the operation and one for the root.
 inline constexpr index_t tree_fixed_tokens = 2;
-/// The number of a sample's tokens at step k.
+/// Returns the number of tokens of a sample at step k.
 TRIAD_HOST_DEVICE constexpr index_t tree_tokens_at(index_t k, bool empty_tree) {
   return tree_fixed_tokens + tree_choices_at(k, empty_tree);
 }
@@ -55,15 +57,15 @@ template <class T>
 struct tree_choice_options {
   choice_over over = choice_over::trees;  // the axis of the softmax of the arguments
   double operation_temperature = 1, argument_temperature = 1;
-  double evenness = 0;  // e, for each sample; only gradients include the penalty, no value does
+  double evenness = 0;  // e, for each sample; the penalty is in the gradients, but in no value
   matrix<T const> operation_noise = no_matrix<T const>();  // (batch, b + 1) or none
   matrix<T const> argument_noise = no_matrix<T const>();   // (batch, n 2 b) or none
   bool empty_tree = false;                                 // whether the empty tree is one more choice
   double recency = 0;                                      // r
 
-  /// n, the number of choices at step k.
+  /// Returns n, the number of choices at step k.
   TRIAD_HOST_DEVICE constexpr index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }
-  /// The recency that step k subtracts from the scores of tree l.
+  /// Returns the number that step k subtracts from the scores of tree l for recency.
   TRIAD_HOST_DEVICE constexpr T charge(index_t k, index_t l) const {
     return l == 0 || l > k ? T(0) : static_cast<T>(recency) * static_cast<T>(k - l);
   }
@@ -119,8 +121,8 @@ void expect_choice(tree_choice_options<T> const& options, index_t step, tree_log
 }
 }  // namespace detail
 
-/// Computes the choices of a step.  Overwrites chosen.operation, the step's part of chosen.arguments and of `weights`
-/// (steps, batch, slots, 2 b), and weighted_root (batch, f).
+/// Computes the choices of a step.  Overwrites chosen.operation and weighted_root (batch, f).  Also overwrites slice
+/// `step` of chosen.arguments and of `weights`, which are (steps, batch, slots, 2 b).
 template <backend Ex, class T>
 void tree_choice(Ex& ex, tree_choice_options<T> const& options, index_t step, tree_logits<T const> const& x,
                  tree_choices<T> const& chosen, tree_weights_view<T> weights, matrix<T> weighted_root) {
@@ -132,8 +134,8 @@ void tree_choice(Ex& ex, tree_choice_options<T> const& options, index_t step, tr
   if constexpr (executes<Ex>) do_tree_choice(ex, options, step, x, chosen, weights, weighted_root);
 }
 
-/// Computes the gradients of a step's logits.  Overwrites dx.  Reads d_weighted_root and the step's part of d_weights,
-/// including the gradients of the empty tree's weights.
+/// Computes the gradients of a step's logits.  Overwrites dx.  Reads d_weighted_root and slice `step` of d_weights,
+/// including the gradients of the weights of the empty tree.
 template <backend Ex, class T>
 void tree_choice_grad(Ex& ex, tree_choice_options<T> const& options, index_t step, matrix<T const> root,
                       tree_choices<T const> const& chosen, tree_weights_view<T const> d_weights,

@@ -1,4 +1,4 @@
-// The loss of trees against target trees, position by position, and the decoding of scores to symbols.
+// Computes the loss of trees at each position of their target trees, and decodes scores to symbols.
 // SPDX-License-Identifier: Apache-2.0
 //
 // x(r, v) is the score of symbol v in row r.  Each row is a position of a tree.  Symbol 0 is <empty>; its score is not
@@ -11,19 +11,20 @@
 //   dx(r, v) = h'(x) / rows where v = t, else 2 x / rows;  or e x / |x| / rows (0 where x = 0);  dx(r, 0) = 0
 //   h'(x) = 2 (x - 1),  or 1 - 1 / max(x, floor)
 //
-// Why a divergence helps: suppose that each choice of a machine is a random draw, and that a symbol comes from the
-// input.  Then x(r, v) is the probability that the resulting tree has symbol v at position r.  A path of k choices with
-// weights p_i contributes p_1 ... p_k to x(r, v).  The slope of the square with respect to log p_i is at most 2 x.
-// This is almost zero as long as the right path is unlikely, so the machine does not learn this path.  If x is above
-// the floor, the slope of the divergence is 1 - x times the path's share of x.  If x is below the floor, the slope of
-// the divergence is 1 / (2 floor) times the slope of the square.  h is the Kullback-Leibler divergence (for measures)
-// of x from 1; it is 0 only at x = 1.
+// Why the divergence helps: suppose that a tree machine draws each of its choices at random, and that a symbol comes
+// from the input.  Then x(r, v) is the probability that the resulting tree has symbol v at position r.  A path is a
+// sequence of k choices, with weights p_i, that moves the symbol to position r.  The path contributes p_1 ... p_k to
+// x(r, v).  The derivative of the squared distance with respect to log p_i is at most 2 x.  The derivative is almost
+// zero while the right path is unlikely, so the machine does not learn this path.  If x is above the floor, the
+// derivative of the divergence is (1 - x) times the fraction of x that comes from the path.  If x is below the floor,
+// the derivative of the divergence is 1 / (2 floor) times the derivative of the squared distance.  h is the
+// Kullback-Leibler divergence (for measures) of x from 1.  h is 0 only at x = 1.
 //
 //   symbol(r) = the v with the largest score, with score 0 for v = 0, if |x(r, 1..)| > threshold; 0 otherwise
 //
 // A score that is NaN gives NaN in the loss and in every gradient of its row that depends on it.  The score of <empty>
-// is not read, so it may be anything.  decode_rows hides a NaN, because no comparison with NaN is true: it decodes such
-// a row to symbol 0.
+// is not read, so it may have any value.  decode_rows decodes a row with a NaN to symbol 0, because no comparison with
+// NaN is true.
 #pragma once
 
 #include "triad/core/arena.hpp"
@@ -34,7 +35,7 @@
 
 namespace triad {
 
-/// The measure of how far the score of the target symbol is from 1.
+/// The distance between 1 and the score of the target symbol.
 enum class tree_distance { squared, divergence };
 
 struct tree_loss_options {

@@ -1,24 +1,25 @@
-// The soft tree operations of a Differentiable Tree Machine with canonical roles.  A new tree is a weighted sum of the
-// children of earlier trees, and of trees whose child is an earlier tree.
+// The soft tree operations of a Differentiable Tree Machine with canonical roles.  Each step makes a new tree.  The new
+// tree is a weighted sum of the children of earlier trees, and of trees that have an earlier tree as a child.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tree of branching b is (N, f), with one filler for each position (tree/positions.hpp).  A memory of m trees for
-// each sample is (m, batch, N, f).  Step k reads slots 0 .. k and writes slot k + 1.  For each tree that it reads, it
-// has 2 b weights: one for each child of the tree, and one for each of the b arguments of cons.  w and s already
-// contain the weights of the operations as factors (ops/tree_choice.hpp):
+// A node of a tree has up to b children.  A tree is a matrix (N, f): row q is the filler (a vector) at position q
+// (tree/positions.hpp).  The memory (m, batch, N, f) has m slots, each with one tree for each sample.  Step k reads
+// slots 0 .. k and writes slot k + 1.  Each tree that a step reads has 2 b weights: one for each child of the tree, and
+// one for each of the b arguments of cons.  w and s are already multiplied by the weights of the operations
+// (ops/tree_choice.hpp):
 //
 //   M_{k+1} = sum_{l <= k} [ sum_c w_k(l, c) D_c M_l  +  sum_c w_k(l, b + c) E_c M_l ]  +  s at the root      DTM eq. 1
 //
-// D_c takes child c of a tree; E_c makes the tree child c of a new root.  Both move blocks of rows.  A row of M is read
-// once and added to at most 1 + b rows of the new tree.
+// D_c takes child c of a tree.  E_c makes the tree child c of a new root.  D_c and E_c move blocks of rows.  A row of M
+// is read once and added to at most 1 + b rows of the new tree.
 //
 //   dw_k(l, c) = <D_c M_l, dM_{k+1}>,  dw_k(l, b + c) = <E_c M_l, dM_{k+1}>,  ds = dM_{k+1} at the root
 //   dM_l = sum over k >= l of  sum_c w_k(l, c) D_c' dM_{k+1} + w_k(l, b + c) E_c' dM_{k+1}
 //
-// tree_shift_dots computes the first of these two lines, and tree_shift_grad computes the second.
+// tree_shift_dots computes the first of these two lines, and tree_shift_grad computes the second line.
 //
-// The gradient of slot l depends on the gradients of all later slots.  Once these are complete, tree_shift_grad
-// computes the gradient of slot l in one call, instead of adding to it at every step.
+// The gradient of slot l depends on the gradients of all later slots.  Once the later gradients are complete,
+// tree_shift_grad computes the gradient of slot l in one call.  So no step has to add to the gradient of slot l.
 //
 // A NaN in a tree, a weight or a root gives NaN in everything that depends on it.  Positions outside of `support` are
 // not read.
@@ -30,14 +31,14 @@
 
 namespace triad {
 
-/// The positions of each slot that may have a filler, derived from the shapes of the input trees.  If the support is
-/// empty, all positions may have a filler.  Rows of other positions must be zero in every tree of the slot.  If a step
-/// can move a filler of a slot to a position, then this position must be in the support of all later slots.  Gradients
-/// of rows outside of the support are neither computed nor read.  reachable_positions (batches/tree_loader.hpp)
-/// computes such a support.
+/// The positions at which the trees of each slot may have a filler.  They follow from the shapes of the input trees.
+/// If the support is empty, all positions may have a filler.  At other positions, the rows of all trees of the slot
+/// must be zero.  If a step can move a filler of a slot to a position, this position must be in the support of all
+/// later slots.  Gradients of rows outside of the support are neither computed nor read.  reachable_positions
+/// (batches/tree_loader.hpp) computes such a support.
 struct tree_support {
   vec<std::uint8_t const> first{nullptr, 0};  // (N) 1 if a tree of slot 0 has a filler at the position
-  vec<index_t const> since{nullptr, 0};       // (N) the first slot >= 1 whose trees may have a filler there
+  vec<index_t const> since{nullptr, 0};       // (N) the first slot >= 1 whose trees may have a filler at the position
 
   constexpr bool empty() const { return since.extent(0) == 0; }
   TRIAD_HOST_DEVICE constexpr bool has(index_t slot, index_t position) const {
@@ -90,7 +91,7 @@ void tree_shift(Ex& ex, tree_positions<> const& where, tree_support const& suppo
 }
 
 /// Computes the gradients of a step's weights and root from slot step + 1 of d_memory.  Overwrites d_root (batch, f)
-/// and the step's part of dw for the slots that the step reads.
+/// and, in slice `step` of dw, the gradients for the slots that the step reads.
 template <backend Ex, class T>
 void tree_shift_dots(Ex& ex, tree_positions<> const& where, tree_support const& support, index_t step,
                      tree_memory_view<T const> memory, tree_memory_view<T const> d_memory, tree_weights_view<T> dw,
@@ -101,8 +102,8 @@ void tree_shift_dots(Ex& ex, tree_positions<> const& where, tree_support const& 
   if constexpr (executes<Ex>) do_tree_shift_dots(ex, where, support, step, memory, d_memory, dw, d_root);
 }
 
-/// Computes the gradient of a slot from the gradients of all later slots, which the steps from `slot` to the last one
-/// of w wrote. Overwrites slot `slot` of d_memory at the positions of `support`.
+/// Computes the gradient of slot `slot` from the gradients of all later slots.  The later slots are those that the
+/// steps from `slot` to the last step of w wrote.  Overwrites slot `slot` of d_memory at the positions of `support`.
 template <backend Ex, class T>
 void tree_shift_grad(Ex& ex, tree_positions<> const& where, tree_support const& support, tree_weights_view<T const> w,
                      index_t slot, tree_memory_view<T> d_memory) {

@@ -1,4 +1,4 @@
-// Triangular attention: edge (i, j) attends to the pairs of edges (i, l), (l, j) of all middle nodes l.
+// Triangular attention: edge (i, j) attends to the pairs of edges (i, l), (l, j) for all middle nodes l.
 // SPDX-License-Identifier: Apache-2.0
 //
 // These are equations 4 (without W^o) to 8 of the paper on the Edge Transformer.  The formulas are for one head of
@@ -12,9 +12,9 @@
 //   dq(i, l) = sum_j ds k(l, j) / sqrt(k)          dk(l, j) = sum_i ds q(i, l) / sqrt(k)
 //   dv1(i, l) = sum_j p~ do(i, j) * v2(l, j)       dv2(l, j) = sum_i p~ do(i, j) * v1(i, l)
 //
-// Causal (options.sources): the first s nodes of a graph are sources.  A node l after them is a middle node of (i, j)
-// only if l <= max(i, j).  Every sum over l above ends before max(s, i + 1, j + 1).  So an edge does not depend on
-// nodes after both of its ends, unless these nodes are sources.
+// Causal form (options.sources): the first s nodes of a graph are sources, which are middle nodes of every edge.  A
+// node l after the sources is a middle node of edge (i, j) only if l <= max(i, j).  So the sums over l above have l <
+// max(s, i + 1, j + 1).  An edge does not depend on nodes after both of its ends, unless these nodes are sources.
 //
 // Forms:  value_ablation      o = sum_l p~ v1(i, l)                                       (section 4.5 of the paper)
 //         attention_ablation  s = q(i, l) . k(i, j) / sqrt(k)
@@ -23,7 +23,7 @@
 //
 // A NaN in an operand, or a score of +infinity, gives NaN in every row and gradient that depends on it, and in
 // inverse_sum, but not always in maximum.  The score of a masked triangle does not depend on its query and key, but its
-// values are still terms of the sum.  A triangle that the causal form leaves out has the weight 0.  But a backend may
+// values are still terms of the sum.  A triangle that the causal form omits has the weight 0.  But a backend may
 // multiply whole tiles, and 0 times NaN is NaN.
 #pragma once
 
@@ -73,8 +73,8 @@ struct triangle_options {
   triangle_form form = triangle_form::full;
   index_t heads = 1;
   triangle_mask mask{};
-  /// (b) The number of sources of each graph, for the causal form; or (0): every node is a middle node.  The flat form
-  /// cannot be causal.
+  /// For the causal form: the number of sources of each graph (b).  Otherwise empty (0), so that every node is a middle
+  /// node.  The flat form cannot be causal.
   vec<index_t const> sources{nullptr, 0};
   dropout_mask dropout{};  // p(i, l, j) of head c is element h first + ((c n + l) n + i) n + j, with first =
                            // graphs.triangle_begin[g]; flat: twice as many elements, with z < 2n in place of l
@@ -82,8 +82,8 @@ struct triangle_options {
   TRIAD_HOST_DEVICE constexpr bool causal() const { return sources.extent(0) != 0; }
 };
 
-/// The number of middle nodes of edge (i, j): nodes 0 .. causal_end - 1.  The causal graph has n nodes; the first
-/// `sources` of these are sources.
+/// Returns the number of middle nodes of edge (i, j) in a causal graph of n nodes, of which the first `sources` nodes
+/// are sources.  The middle nodes are nodes 0 .. causal_end - 1.
 TRIAD_HOST_DEVICE constexpr index_t causal_end(index_t sources, index_t n, index_t i, index_t j) {
   index_t const last = (i > j ? i : j) + 1, end = last > sources ? last : sources;
   return end < n ? end : n;
@@ -125,7 +125,8 @@ void expect_statistics(triangle_options const& options, graph_batch const& g, tr
 }  // namespace detail
 
 /// Computes triangular attention of every edge.  Overwrites o (rows, d) and the statistics.  Kernels load whole
-/// vectors, so the operands need `arena_slack` readable bytes after their last row; memory of an arena has them.
+/// vectors, so every operand needs `arena_slack` readable bytes after its last row.  Views from an arena have these
+/// bytes.
 template <backend Ex, class T>
 void triangle(Ex& ex, arena& scratch, triangle_options const& options, triangle_projections<T const> const& x,
               graph_batch const& g, triangle_statistics<T> const& statistics, matrix<T> o) {
@@ -136,8 +137,8 @@ void triangle(Ex& ex, arena& scratch, triangle_options const& options, triangle_
                  [&](auto ws) { do_triangle(ex, options, x, g, statistics, o, ws); });
 }
 
-/// Computes the gradients.  Overwrites every gradient in dx.  Kernels load whole vectors, so the operands need
-/// `arena_slack` readable bytes after their last row; memory of an arena has them.
+/// Computes the gradients.  Overwrites every gradient in dx.  Kernels load whole vectors, so every operand needs
+/// `arena_slack` readable bytes after its last row.  Views from an arena have these bytes.
 template <backend Ex, class T>
 void triangle_grad(Ex& ex, arena& scratch, triangle_options const& options, triangle_projections<T const> const& x,
                    graph_batch const& g, triangle_statistics<T const> const& statistics, matrix<T const> o,
@@ -152,10 +153,9 @@ void triangle_grad(Ex& ex, arena& scratch, triangle_options const& options, tria
                  [&](auto ws) { do_triangle_grad(ex, options, x, g, statistics, o, d_o, dx, ws); });
 }
 
-/// Sets weights(c, l) to p(i, l, j) of head c, before dropout, for one edge of graph `graph`.  Weights of other edges
-/// are not computed.
-/// In the causal form, the weight is 0 if node l is not a middle node of the edge.  The flat form has n weights of the
-/// edges (i, z), followed by n weights of the edges (z, j).
+/// Computes the weights of one edge (i, j) of graph `graph`: sets weights(c, l) to p(i, l, j) of head c, before
+/// dropout.  In the causal form, the weight is 0 if node l is not a middle node of the edge.  The flat form has n
+/// weights of the edges (i, z), followed by n weights of the edges (z, j).
 template <backend Ex, class T>
 void triangle_weights(Ex& ex, triangle_options const& options, triangle_projections<T const> const& x,
                       graph_batch const& g, index_t graph, index_t i, index_t j, matrix<T> weights) {

@@ -1,20 +1,20 @@
-// One step of causal triangular attention: each graph gets one more node, and only the edges of the new node are
-// computed.  There is no gradient.
+// One step of causal triangular attention.  Each graph gets one more node, and only the edges of the new node are
+// computed.  The operation has no gradient.
 // SPDX-License-Identifier: Apache-2.0
 //
-// In causal triangular attention (ops/triangle.hpp with `sources`) the first s nodes of a graph are sources.  Edge
-// (i, j) has only the middle nodes l < max(s, i + 1, j + 1), so its result does not change once node max(i, j) exists.
-// In step t a decoder adds node a = s + t.  The 2 a + 1 new edges, (i, a) for i <= a and (a, j) for j < a, are the
-// shell of the step.  Each of them has all n = a + 1 nodes as middle nodes:
+// In causal triangular attention (ops/triangle.hpp with `sources`) the first s nodes of a graph are sources.  Edge (i,
+// j) has only the middle nodes l < max(s, i + 1, j + 1), so its result does not change once node max(i, j) exists.  In
+// step t a decoder adds node a = s + t.  The 2 a + 1 new edges, (i, a) for i <= a and (a, j) for j < a, are the shell
+// of the step.  Each edge of the shell has all n = a + 1 nodes as middle nodes:
 //
 //   s(i, l, j) = q(i, l) . k(l, j) / sqrt(k),  p = softmax over l <= a,  o(i, j) = sum_l p(i, l, j) v1(i, l) * v2(l, j)
 //
-// These are (2 n - 1) n triangles; all edges of the graph together have n^3.  The ablations are those of triangle();
-// there is no flat form, as it cannot be causal.
+// The shell has (2 n - 1) n triangles.  All edges of the graph together have n^3 triangles.  The forms are those of
+// triangle(), except for the flat form, which cannot be causal.
 //
 // A slot of the cache holds one hypothesis of a beam search.  Each of b graphs has `beam` slots, so there are H = beam
 // b slots.  s_h is the number of sources of slot h.  S is the sum of s_h over all slots, and S_h is the sum over the
-// slots before h.  The rows of the cache:
+// slots before h.  The cache has these rows:
 //   first   the edges between sources of each of the b graphs, (i, j) in row i s + j; all slots of a graph share them
 //   then    for each step t, the shells of all slots: 2 S + H (2 t + 1) rows, which begin H t^2 + 2 t S rows after
 //           those of step 0; the shell of slot h begins 2 S_h + h (2 t + 1) rows later, with (i, a) in its row i and
@@ -29,10 +29,10 @@
 
 namespace triad {
 
-/// The edges of the newest shell that are computed in each slot.  all: every edge.  diagonal: only (a, a), whose sum
-/// reads only edges of the newest shell.  first: only (s, a), from the first node after the sources.  Its sum reads
-/// edges of all shells, but no edge between sources.  With `diagonal` or `first` the cache may leave out the rows that
-/// are not read (edge_shells::skipped).
+/// The edges of the newest shell that are computed in each slot.  all: every edge.  diagonal: only edge (a, a).  The
+/// sum of this edge reads only edges of the newest shell.  first: only edge (s, a), from the first node after the
+/// sources.  The sum of this edge reads edges of all shells, but no edge between sources.  With `diagonal` or `first`,
+/// the cache may omit the rows that are not read (edge_shells::skipped).
 enum class shell_edges { all, diagonal, first };
 
 /// Edge (i, j) of the hypothesis in a slot.
@@ -43,7 +43,7 @@ struct shell_edge {
 /// The rows of one hypothesis in the cache.
 struct shell_graph {
   index_t sources, nodes;            // s, n
-  index_t block, shells;             // the row of edge (0, 0) between sources; the offset of its shells' rows
+  index_t block, shells;             // the row of edge (0, 0) between sources; the offset of the shells' rows
   index_t twice_all_sources, slots;  // 2 S, H
   index_t const* owner;              // (t + 1)
 
@@ -73,7 +73,7 @@ struct edge_shells {
   TRIAD_HOST_DEVICE constexpr index_t rows(index_t u) const {
     return 2 * beam * sources.dims.nodes + slots() * (2 * u + 1);
   }
-  /// The number of rows at the beginning that no wanted edge reads; `skipped` must not be larger.
+  /// The number of rows at the beginning that no wanted edge reads.  `skipped` must not be larger than this number.
   TRIAD_HOST_DEVICE constexpr index_t unread(shell_edges wanted) const {
     if (wanted == shell_edges::all) return 0;
     return first_row(wanted == shell_edges::diagonal ? step : 0);
@@ -94,7 +94,7 @@ struct edge_shells {
             slots(),
             owner.data_handle() + h * (step + 1)};
   }
-  /// The number of wanted edges; edge() returns the r-th one.
+  /// The number of wanted edges.  edge() returns the r-th wanted edge.
   TRIAD_HOST_DEVICE constexpr index_t count(shell_edges wanted) const {
     return wanted == shell_edges::all ? rows(step) : slots();
   }
@@ -117,10 +117,10 @@ struct edge_shells {
   }
 };
 
-/// Computes the attention of the wanted edges.  Overwrites o: (rows of the step, d) for all edges, (slots, d) for one
-/// edge of each slot.  cache has (rows, d) each; the caller has already filled the rows of the newest step.  Kernels
-/// load whole vectors, so the operands need `arena_slack` readable bytes after their last row; memory of an arena has
-/// them.
+/// Computes the attention of the wanted edges.  Overwrites o, which is (rows of the step, d) if all edges are computed,
+/// else (slots, d).  Each matrix in `cache` is (rows, d).  The caller must have filled the rows of the newest step.
+/// Kernels load whole vectors, so every operand needs `arena_slack` readable bytes after its last row.  Views from an
+/// arena have these bytes.
 template <backend Ex, class T>
 void triangle_step(Ex& ex, arena& scratch, triangle_form form, index_t heads,
                    triangle_projections<T const> const& cache, edge_shells const& at, shell_edges wanted, matrix<T> o) {

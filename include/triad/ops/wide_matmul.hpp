@@ -1,12 +1,11 @@
-// Products with a matrix that has many more columns than rows, such as a projection of whole trees to vectors.
+// Products with a matrix that has many more columns than rows.  An example is the projection of whole trees to vectors.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   wide_matmul        y = x w' + b        x (m, k), w (n, k), b (n), y (m, n);  k much larger than m and n
 //   wide_matmul_back   dx += dy w          dy (m, n), dx (m, k)
 //
 // Reading w takes longer than the arithmetic, so a backend may first copy w into the order in which both products read
-// it.  The columns of x from `used` on are known to be zero.  These columns are not read, and their gradient is not
-// computed.
+// it.  The columns of x from `used` on must be zero.  They are not read, and their gradient is not computed.
 #pragma once
 
 #include "triad/core/arena.hpp"
@@ -17,8 +16,8 @@
 
 namespace triad {
 
-/// The number of columns in one part of a sum over k.  Each part is summed on its own, and the sums are then added in
-/// order.  This keeps rounding errors small.
+/// A sum over k is divided into chunks of this number of columns.  Each chunk is summed separately, and the sums are
+/// then added in order.  So rounding errors remain small.
 inline constexpr index_t wide_chunk = 4096;
 
 /// The matrix w, and a backend's copy of its first `used` columns.
@@ -40,8 +39,8 @@ void expect_wide(char const* operation, char const* what, X const& x, wide_facto
 }
 }  // namespace detail
 
-/// Copies w (n, k) into the order in which a backend's products read it, for an x whose columns from `used` on are
-/// zero.  The copy is in scratch memory.  Later changes of w do not change the copy.
+/// Prepares the products with the first `used` columns of w (n, k).  A backend may copy them to scratch memory, in the
+/// order in which its products read them.  Later changes of w do not change the copy.
 template <backend Ex, class T>
 wide_factor<T> lay_out_wide(Ex& ex, arena& scratch, matrix<T const> w, index_t used) {
   TRIAD_EXPECTS(used > 0 && used <= w.extent(1), "lay_out_wide: used is " + std::to_string(used) + ", expected 1 to " +
@@ -76,14 +75,15 @@ void wide_matmul_back(Ex& ex, matrix<T const> dy, wide_factor<T> const& factor, 
 // ---- for backends that do not copy the factor: products of chunks of it -------------------------------------------
 
 namespace detail {
-/// Memory for the products of all chunks except for the last one: (chunks, m n).  The bias is added to the last one.
+/// Returns memory for the products of all chunks except the last chunk: (chunks, m n).  The bias is added to the
+/// product of the last chunk.
 template <class T>
 matrix<T> wide_partial(arena& place, index_t used, tensor<T, dyn, dyn> y) {
   return as_matrix(place.make<tensor<T, dyn, dyn>>((used - 1) / wide_chunk, y.extent(0) * y.extent(1)));
 }
 }  // namespace detail
 
-/// The number of bytes of scratch memory that wide_by_chunks() needs.
+/// Returns the number of bytes of scratch memory that wide_by_chunks() needs.
 template <backend Ex, class T>
 std::size_t wide_chunks_workspace(Ex& ex, index_t used, tensor<T, dyn, dyn> y) {
   return planned_bytes([&](arena& place) {
