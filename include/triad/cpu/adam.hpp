@@ -1,4 +1,4 @@
-// Adam in parallel chunks of the parameters; for float, in vectors.
+// Adam, which updates chunks of the parameters in parallel.  In float, a chunk is updated in vectors.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,9 +13,10 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
 
-/// Does the reference's arithmetic in the same order; a mask handles the last elements.  So an element's result has the
-/// same bits at any position in the array.  A scalar loop for the last elements would not ensure this, because a
-/// compiler may fuse other products and sums in it than in the vectors' loop.
+/// Does the same arithmetic as the reference, in the same order.  A mask limits the last vector to the elements that
+/// are left.  So the result of an element has the same bits at any position in the array.  A scalar loop for the last
+/// elements would not ensure this, because a compiler may fuse other products and sums in a scalar loop than in a loop
+/// over vectors.
 inline void adam_by_vectors(adam_options const& options, double rate, std::uint64_t step, float* p, float const* g,
                             float* m, float* v, index_t count) {
   auto const of = [](double x) { return simd::broadcast(static_cast<float>(x)); };
@@ -31,7 +32,7 @@ inline void adam_by_vectors(adam_options const& options, double rate, std::uint6
                square = b2 * part.load(v + i) + one_b2 * gradient * gradient;
     part.store(m + i, mean);
     part.store(v + i, square);
-    // Without settled(), the rest of the loop would decide whether a compiler fuses this product with the subtraction.
+    // Without settled(), a compiler may fuse this product with the subtraction in one loop and not in another.
     part.store(p + i, simd::settled(shrink * before) - step_size * mean / (simd::sqrt(square) / root + epsilon));
   });
 }

@@ -1,10 +1,10 @@
-// Attention with sequences and heads in parallel, a few queries at a time.  BLAS computes the products, and vector
-// kernels compute the steps between them.
+// Attention with sequences and heads in parallel.  A task computes a tile of queries at a time.  BLAS computes the
+// matrix products, and vector kernels compute the steps between the products.
 // SPDX-License-Identifier: Apache-2.0
 //
 // BLAS computes even the products of matrices of 8 x 8, because OpenBLAS has fast kernels for small products.  Our own
-// register kernels are slower, since their factors must be transposed first.  Times are in microseconds per head,
-// forward / backward, in float on one AVX-512 core; the times in parentheses are those of the products alone:
+// register kernels are slower, because they need transposed factors.  Times are in microseconds per head, forward /
+// backward, in float on one AVX-512 core.  The times in parentheses are those of the products alone:
 //
 //   n = 8, k = 16   0.7 / 0.9   (0.3 / 0.7)         n = 32, k = 64    3.8 / 8.2   (3.0 / 7.4)
 //   n = 20, k = 16  1.6 / 2.1   (0.6 / 1.4)         n = 50, k = 128  17.1 / 37.8  (14.4 / 35)
@@ -21,13 +21,14 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace attending {
 
-/// The number of bytes of `tiles` tiles of scores.
+/// The size of `tiles` tiles of scores, in bytes.
 template <class T>
 std::size_t tile_bytes(attention_sequences const& s, index_t tiles) {
   return static_cast<std::size_t>(tiles * tile * padded<T>(s.keys.longest)) * sizeof(T);
 }
 
-/// Throws contract_violation if a sequence is longer than the batch's `longest`, for which memory was measured.
+/// Throws contract_violation if a sequence has more than keys.longest keys, because the scratch memory is for
+/// keys.longest.
 inline void expect_measured(sequence_batch const& keys) {
   for (index_t b = 0; b < keys.count; ++b)
     TRIAD_EXPECTS(keys.size(b) <= keys.longest, "attention: sequence " + std::to_string(b) + " has " +
@@ -35,7 +36,8 @@ inline void expect_measured(sequence_batch const& keys) {
                                                     std::to_string(keys.longest) + ", the batch's `longest`");
 }
 
-/// Calls f(head, bits of dropout, memory of the thread) for every head of every sequence.
+/// Calls f(head, bits, memory) for every head of every sequence.  `bits` are the dropout bits, and `memory` is the
+/// scratch memory of the thread.
 template <class T, class F>
 void each_head(backend& ex, attention_options const& options, attention_sequences const& s, index_t d, index_t tiles,
                workspace ws, F&& f) {

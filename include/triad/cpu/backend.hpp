@@ -1,4 +1,5 @@
-// The cpu backend: BLAS for products, one pool of threads, and the reference for operations that are not faster here.
+// The cpu backend: BLAS computes matrix products, and a pool of threads runs tasks.  Operations that would not be
+// faster here are those of the reference backend.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,27 +12,28 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
-/// The default number of threads.  The number of threads does not change a single bit of any result.
+/// Returns the default number of threads: OMP_NUM_THREADS if this variable is set, else the number of processors that
+/// this process may use.  Results have the same bits with any number of threads.
 inline int hardware_threads();
 
-/// A function that runs work on the calling program's threads, for programs whose threads would compete with the pool's
-/// threads.  Calls work(context, worker) for each worker in [0, workers), on any threads, and returns when all calls
-/// have returned.
+/// A function of the calling program that runs work on the threads of this program.  It is for programs whose threads
+/// would compete with the threads of the pool.  The function must call work(context, worker) for each worker in [0,
+/// workers), on any threads, and must return when all these calls have returned.
 using borrowed_threads = void (*)(int workers, void (*work)(void* context, int worker), void* context);
 
 struct backend : reference::backend {
-  static constexpr char const *name = "cpu", *number_means = "THREADS";  // names that with_backend uses
+  static constexpr char const *name = "cpu", *number_means = "THREADS";  // with_backend uses these names
   static constexpr int most_threads = 1 + detail::pool::most_helpers;
 
-  /// A thread_count of 0 stands for hardware_threads().  Throws contract_violation if thread_count is negative or above
-  /// most_threads.
+  /// Uses `thread_count` threads, or hardware_threads() threads if `thread_count` is 0.  Throws contract_violation if
+  /// `thread_count` is negative or above most_threads.
   explicit backend(int thread_count = 0) : threads(thread_count > 0 ? thread_count : hardware_threads()) {
     TRIAD_EXPECTS(thread_count >= 0 && thread_count <= most_threads,
                   "cpu::backend: threads are " + std::to_string(thread_count) + ", expected 1 to " +
                       std::to_string(most_threads) + ", or 0 for one each processor");
   }
   int threads;
-  borrowed_threads borrowed = nullptr;  // null: use the threads of cpu/kernels/pool.hpp
+  borrowed_threads borrowed = nullptr;  // null: the threads of cpu/kernels/pool.hpp run the tasks
 };
 
 }  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -1,4 +1,5 @@
-// Includes all operations of the cpu backend: those that are faster than the reference, and the reference for the rest.
+// Includes all operations of the cpu backend.  An operation that the cpu backend does not implement is the one of the
+// reference backend.
 // SPDX-License-Identifier: Apache-2.0
 // If TRIAD_KERNELS is `extern`, the kernels are only declared, because the target triad::kernels has compiled them.
 #pragma once
@@ -6,7 +7,7 @@
 #include "triad/cpu/backend.hpp"
 #include "triad/reference/reference.hpp"
 
-// The hooks of the cpu backend itself.  kernels/compiled_for.hpp explains TRIAD_KERNELS.
+// Declares or compiles the hooks that the cpu backend implements.  kernels/compiled_for.hpp explains TRIAD_KERNELS.
 #if defined(TRIAD_KERNELS)
 #define TRIAD_HOOK(hook, on_cpu) TRIAD_HOOK_##on_cpu(hook)
 #define TRIAD_HOOK_cpu(hook) \

@@ -1,5 +1,5 @@
-// Cross entropy with rows in parallel.  Exponentials are computed in vectors, and all work on a row is done while the
-// row is in a near cache.
+// Cross entropy with rows in parallel.  Exponentials are computed in vectors.  A thread completes a row before it
+// begins the next row, so the row stays in the cache.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,8 +15,8 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
 
-/// Sets y = exp(x - maximum), where `maximum` is the largest x, and returns the sum of y.  Every element of a row uses
-/// the same exponential function, so that equal logits get equal probabilities at any position.
+/// Sets y = exp(x - maximum), where `maximum` is the largest x, and returns the sum of y.  All elements of a row use
+/// the same exponential function, so equal logits get equal probabilities at any position.
 template <class T>
 T exponentials(T const* x, index_t v, T maximum, T* y) {
   if constexpr (std::is_same_v<T, float>) {
@@ -46,7 +46,7 @@ T exponentials(T const* x, index_t v, T maximum, T* y) {
   }
 }
 
-/// Returns the loss of a row and writes the row's gradient, divided by `count`.
+/// Returns the loss of one row.  Sets `dx` to the gradient of the row, divided by `count`.
 template <class T>
 T cross_entropy_row(T const* x, index_t v, index_t target, T hit, T miss, T count, T* dx) {
   T maximum = x[0], lower = 0;
@@ -79,8 +79,8 @@ void do_cross_entropy(backend& ex, matrix<T const> logits, vec<index_t const> ta
     TRIAD_EXPECTS(target(r) < v, target_outside("cross_entropy", r, target(r), v));
     counted += target(r) >= 0 ? 1 : 0;
   }
-  // The size of a block depends on the shape alone.  There are at most `most` blocks, because `part` has one partial
-  // loss for each block.
+  // The size of a block depends on the shape alone.  There are at most `most` blocks, because the array `part` has one
+  // element for the loss of each block.
   constexpr index_t most = 256, least = 1 << 13;
   index_t const block = std::max({(rows + most - 1) / most, least / v, index_t{1}});
   double part[most] = {};

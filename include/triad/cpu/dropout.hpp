@@ -1,4 +1,4 @@
-// Dropout with rows in parallel, sixteen counters at once.
+// Dropout with rows in parallel.  The keep bits of sixteen counters are computed at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Elementwise functions in parallel chunks.
+// Elementwise functions, computed in parallel chunks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -34,7 +34,7 @@ void do_transform(backend& ex, F f, vec<T const> a, vec<T const> b, vec<T> y) {
 }
 
 namespace detail {
-/// Computes y = f(inputs...) in whole vectors, by calls of f(vectors...).
+/// Computes y = f(x...), where f takes and returns vectors.  Zeros fill the last vector of each input.
 template <class F, class... Inputs>
 void transform_registers(backend& ex, index_t size, F f, float* y, Inputs const*... x) {
   parallel_rows(ex, size, elementwise_chunk, [=](index_t first, index_t count, int) {

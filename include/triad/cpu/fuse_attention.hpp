@@ -1,5 +1,5 @@
-// Fuse-attention with tokens in parallel and lanes along the width.  The few states of a token stay in the first-level
-// cache.
+// Fuse-attention with tokens in parallel and lanes along the width.  A token has only a few states, so they stay in the
+// first-level cache.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -68,7 +68,7 @@ void do_fuse_attention_grad(backend& ex, fuse_attention_options const& options, 
                             tensor<T const, dyn, dyn> u, layer_states<T const> states,
                             tensor<T const, dyn, dyn> weights, tensor<T const, dyn, dyn> d_mixed,
                             tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du, layer_states<T> d_states) {
-  constexpr index_t most = 64;  // the largest number of layers; dp below has one element for each
+  constexpr index_t most = 64;  // the largest number of layers, and the size of dp below
   if (layers > most)
     return reference::do_fuse_attention_grad(ex, options, layers, u, states, weights, d_mixed, d_kept, du, d_states);
   index_t const d = states.extent(2), heads = options.heads;

@@ -1,5 +1,5 @@
-// Graph attention with graphs in parallel and lanes along the head width; computes only pairs of nodes that are
-// neighbours.
+// Graph attention with graphs in parallel and lanes along the head width.  Pairs of nodes that are not neighbours are
+// skipped.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,5 @@
-// Layer normalisation with rows in parallel; sums the gradients of gain and bias in fixed chunks of rows.
+// Layer normalisation with rows in parallel.  The gradients of gain and bias are first summed over fixed chunks of
+// rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

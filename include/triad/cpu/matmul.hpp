@@ -1,9 +1,10 @@
-// Matrix products by BLAS, in blocks that depend on the shape alone; each block is finished while it is in the cache.
+// Matrix products, which BLAS computes in blocks.  The sizes of the blocks depend on the shape alone.  The epilogue of
+// a block is computed while the block is in the cache.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A BLAS that uses threads itself sums in an order that depends on the number of threads.  So a product is cut into
-// blocks whose sizes depend on its shape alone.  The threads of the cpu backend share the blocks, and BLAS computes
-// each block with one thread.  The result has the same bits with any number of threads.
+// If BLAS itself uses several threads, the order of its sums depends on the number of threads.  So a product is cut
+// into blocks whose sizes depend on the shape alone.  The threads of the cpu backend share the blocks, and BLAS
+// computes each block with one thread.  The result has the same bits with any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -20,21 +21,21 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
 
-/// Returns the size of the equal parts into which `size` is split.  It is a multiple of 16, and about `target`.
+/// Splits `size` into parts of equal size, and returns the size of a part.  It is a multiple of 16 near `target`.
 constexpr index_t even_block(index_t size, index_t target) {
   index_t const parts = std::max<index_t>(1, (size + target / 2) / target);
   return std::max<index_t>(16, ((size + parts - 1) / parts + 15) / 16 * 16);
 }
 
-/// The block sizes of a product (m, n); they depend on the shape alone.
+/// The block sizes of a product of shape (m, n).  They depend on the shape alone.
 struct product_blocks {
   index_t rows, columns;
   product_blocks(index_t m, index_t n) : rows(even_block(m, 384)), columns(n) {
     if (down(m) >= 8) return;
-    columns = even_block(n, std::max<index_t>(96, n * down(m) / 8));  // few rows, as in weight gradients: columns are
-                                                                      // cut too
+    // If there are few rows, as in weight gradients, the columns are cut too.
+    columns = even_block(n, std::max<index_t>(96, n * down(m) / 8));
     if (auto const parts = across(n); parts > 1 && parts % 2 == 1 && down(m) % 2 == 1)
-      columns = even_block(n, n / (parts + 1));  // an even number of blocks, for two threads
+      columns = even_block(n, n / (parts + 1));  // makes the number of blocks even, for two threads
     if (auto const tasks = down(m) * across(n); tasks < 4) rows = even_block(m, std::max<index_t>(32, m * tasks / 4));
   }
   constexpr index_t down(index_t m) const { return (m + rows - 1) / rows; }
@@ -86,7 +87,8 @@ template <std::floating_point T>
 void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, bool accumulate, epilogue<T> const& e) {
   index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1);
   if (m == 0 || n == 0) return;
-  if (e.residual.extent(0) != 0 && e.residual.data_handle() == c.data_handle()) {  // then a b is added to c
+  // The residual is c itself, so a b is added to c.
+  if (e.residual.extent(0) != 0 && e.residual.data_handle() == c.data_handle()) {
     if (accumulate || e.relu || e.gate.extent(0) != 0 || e.dropout.active())
       return reference::do_matmul(ex, a, b, c, accumulate, e);
     epilogue<T> rest = e;
@@ -102,7 +104,7 @@ void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, b
     return reference::do_matmul(ex, a, b, c, accumulate, e);
   blas_is_serial();
   detail::product_blocks block(m, n);
-  if (e.dropout.active()) block.columns = n;  // because drop_row needs a row from its first column on
+  if (e.dropout.active()) block.columns = n;  // because drop_row needs whole rows
   index_t const down = block.down(m), across = block.across(n);
   parallel_for(ex, down * across, [&](index_t task, int) {
     index_t const row = task / across * block.rows, column = task % across * block.columns;
@@ -120,8 +122,8 @@ void do_batched_matmul(backend& ex, matrices<T const> a, matrices<T const> b, ma
     do_matmul(on, matrix_of(a, i), matrix_of(b, i), matrix_of(c, i), false, epilogue<T>{});
   };
   backend one(1);
-  without_denormals const here;    // in every thread that runs the products
-  if (c.extent(0) < ex.threads) {  // few large products: the threads share each product
+  without_denormals const here;    // as in the other threads that run products
+  if (c.extent(0) < ex.threads) {  // few products: all threads share each product
     for (index_t i = 0; i < c.extent(0); ++i) product(ex, i);
     return;
   }

@@ -1,4 +1,5 @@
-// Dot products of vectors of both ends of every edge: one matrix product for each graph, with graphs in parallel.
+// Dot products of the vectors of both nodes of every edge.  Graphs are computed in parallel, with one matrix product
+// each.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

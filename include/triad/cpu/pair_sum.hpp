@@ -1,4 +1,4 @@
-// Sums for all pairs of nodes of each graph, with graphs in parallel, a block of columns at a time.
+// Sums for all pairs of nodes of each graph.  Graphs are computed in parallel, a block of columns at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,8 +11,9 @@
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
-/// Calls f(row of the edge, i, j, first column, end, keep bits) for every edge of a graph and every block of columns,
-/// with the word of dropout bits for the block.
+/// Calls f(r, i, j, begin, end, kept) for every edge of a graph and every block of columns.  r is the row of the edge,
+/// and i and j are the rows of its nodes.  The block has the columns [begin, end).  Bit c of `kept` is set if dropout
+/// keeps column begin + c.
 template <class F>
 void each_pair_block(graph_batch const& g, index_t graph, index_t d, dropout_mask const& dropout,
                      keep_source const& source, F&& f) {

@@ -1,5 +1,5 @@
-// Sums fixed chunks in parallel and adds their sums in order, so the result has the same bits with any number of
-// threads.
+// Sums of fixed chunks, which are computed in parallel.  The sums of the chunks are added in order, so the result has
+// the same bits with any number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

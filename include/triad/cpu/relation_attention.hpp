@@ -1,5 +1,5 @@
-// Relation-aware attention with graphs in parallel and lanes along the head width.  Graphs have a few nodes, so a whole
-// graph stays in the cache.
+// Relation-aware attention with graphs in parallel and lanes along the head width.  Graphs have a few nodes, so the
+// data of a whole graph stay in the cache.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -30,7 +30,8 @@ template <class T>
   return s;
 }
 
-/// Turns the n scores of one node and head into weights; w[0] is element `first` of the dropout mask.
+/// Replaces the n scores w of one node and head by weights.  A weight that dropout sets to zero gets a minus sign.
+/// w[0] is element `first` of the dropout mask.
 template <class T>
 void softmax_row(relation_attention_options const& options, keep_source const& source, std::uint64_t first, index_t n,
                  T* w) {

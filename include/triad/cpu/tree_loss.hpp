@@ -25,8 +25,8 @@ void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec
         for (index_t v = begin; v < end; ++v) part += from[v] * from[v];
         return part;
       };
-      // Sums the squares of all symbols but the target.  Subtracting the target's square, which is near 1, from the sum
-      // of all squares would lose digits.
+      // Adds the squares of all symbols except the target.  The sum of all squares minus the target's square would lose
+      // digits, because the target's square is near 1.
       T const sum = symbol == 0 ? squares(1, symbols) : squares(1, symbol) + squares(symbol + 1, symbols);
       T slope = 2 * per_row;
       if (symbol == 0) {

@@ -1,10 +1,11 @@
-// Soft tree operations with samples in parallel and lanes along the filler.  Reads every row of the memory once and
-// adds it to all its targets.
+// Soft tree operations with samples in parallel and lanes along the filler.  Each row of the memory is read once and
+// added to all its targets.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block is the set of positions of one level that lie below the same child of the root.  The rows of a block are
-// consecutive, and so are the rows of each of its targets.  A block has one target on the level above, and b targets on
-// the level below.  So the loops go over blocks, and row i of a block is added to row i of each target.
+// The loops go over blocks of positions.  A block is the set of positions of one level that lie below the same child of
+// the root.  The rows of a block are consecutive, and the rows of each target of the block are consecutive too.  A
+// block has one target on the level above.  On the level below, it has b targets, where b is the number of children of
+// a node.  Row i of a block is added to row i of each target.
 #pragma once
 
 #include <algorithm>
@@ -22,19 +23,19 @@ namespace shifts {
 using simd::floats;
 using simd::lanes;
 
-/// The largest number of targets to which one pass adds a row; binary trees need no more.
+/// The largest number of targets that one pass adds a row to.  Blocks of binary trees have at most three targets.
 inline constexpr int most_targets = 3;
 
-/// Positions begin .. begin + size and their targets: target t belongs to argument `argument[t]` and begins at position
-/// to[t].
+/// The positions [begin, begin + size) and their targets.  Target t begins at position to[t] and belongs to argument
+/// argument[t].
 struct block {
   index_t begin, size;
   int targets;
   index_t argument[most_targets], to[most_targets];
 };
 
-/// Calls f(block) for all positions, level by level.  For a block with more than three targets, calls f several times,
-/// with up to three of the targets each time.
+/// Calls f(block) for all blocks, level by level.  For a block with more than three targets, calls f several times,
+/// each time with up to three of the targets.
 template <class F>
 void each_block(tree_positions<> const& where, F&& f) {
   index_t const b = where.branching(), depth = where.depth();
@@ -58,7 +59,8 @@ void each_block(tree_positions<> const& where, F&& f) {
   }
 }
 
-/// The slots whose trees may have a filler at a position: slot 0 if `first` is 1, and the slots since .. end.
+/// The slots whose trees may have a filler at a position.  They are slot 0, if `first` is 1, and the slots [since,
+/// end).
 struct slots {
   index_t first, since, end;
   slots(tree_support const& support, index_t position, index_t count)
@@ -74,7 +76,8 @@ struct slots {
   }
 };
 
-/// y_t += sum over slots of w(l, argument t) m_l, for V vectors; the last vector has `last` floats.
+/// Adds to each y_t the sum over the slots l of w(l, argument t) m_l, in V vectors.  The last vector has the lanes of
+/// `last`.
 template <int Targets, int V>
 [[gnu::always_inline]] inline void blend_columns(slots const& which, float const* m, index_t stride, float const* w,
                                                  index_t arguments, block const& at, simd::tail last, float* const* y) {
@@ -104,7 +107,8 @@ template <int Targets, int V>
     }
 }
 
-/// Adds one row of `fillers` numbers to its targets in y.
+/// Computes the weighted sums over the slots for one row of `fillers` numbers, and adds the sums to the targets of the
+/// row in y.
 template <int Targets>
 void blend_row(slots const& which, float const* m, index_t stride, float const* w, index_t arguments, block const& at,
                index_t offset, index_t fillers, float* y) {
@@ -124,11 +128,11 @@ void blend_row(slots const& which, float const* m, index_t stride, float const* 
   if (left > 0) blend_columns<Targets, 1>(which, m, stride, w, arguments, at, simd::tail(left), to);
 }
 
-/// The number of slots whose products with one row of dy are computed together, so that their sums stay in registers.
+/// The number of slots that are multiplied with one row of dy at a time.  The sums of these slots stay in registers.
 inline constexpr int slots_at_once = 4;
 
-/// sums[l][t] += lanes of  m_l . dy_t  over `numbers` numbers, for Count consecutive slots.  Rows outside of a slot's
-/// support are zero.
+/// Adds to sums[l][t] the dot product of m_l and dy_t over `numbers` numbers, for Count consecutive slots.  The lanes
+/// of the sums are not added up.  Rows outside of the support of a slot are zero.
 template <int Targets, int Count>
 void dot_rows(float const* m, index_t stride, float const* const* dy, index_t numbers, floats (*sums)[most_targets]) {
   floats sum[std::size_t{Count}][std::size_t{Targets}];
@@ -155,8 +159,8 @@ inline float total(floats v) {
   return s;
 }
 
-/// Sets d to the sum over `Steps` steps of sum_t w(k, argument t) y_k,t, or adds this sum to d if `add` is true, for
-/// `numbers` consecutive numbers.
+/// Computes the sum over the steps k < Steps and the targets t of w(k, argument t) y_k,t, for `numbers` consecutive
+/// numbers.  If `add` is true, adds this sum to d, else sets d to this sum.
 template <int Targets, int Steps>
 void gather_rows_back(float const* const* y, index_t stride, float const* const* w, block const& at, index_t numbers,
                       float* d, bool add) {
@@ -253,8 +257,8 @@ void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_support
 template <std::same_as<float> T>
 void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support const& support,
                         tree_weights_view<T const> w, index_t slot, tree_memory_view<T> d_memory) {
-  constexpr index_t together = 4;  // steps whose trees are read in one pass; few enough that the trees stay in the
-                                   // last-level cache
+  // The number of steps whose trees one pass reads.  The trees of four steps stay in the last-level cache.
+  constexpr index_t together = 4;
   index_t const steps = w.extent(0), fillers = d_memory.extent(3), tree = where.count() * fillers,
                 stride = d_memory.extent(1) * tree;
   parallel_for(ex, d_memory.extent(1), [&](index_t b, int) {
@@ -269,8 +273,8 @@ void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support
       float const* weights[together];
       for (index_t i = 0; i < count; ++i) weights[i] = &w(k + i, b, slot, 0);
       float const* const y = d_memory.data_handle() + (k + 1) * stride + b * tree;
-      // The first position of the block of the last call.  If the function is called for the same block again, with its
-      // other targets, their sums are added.
+      // The first position of the previous block.  If a block has many targets, it comes several times in succession.
+      // From the second time on, the sums are added to d.
       index_t done = -1;
       shifts::each_block(where, [&](shifts::block const& at) {
         bool const add = k > slot || at.begin == done;

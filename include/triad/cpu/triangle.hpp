@@ -1,13 +1,14 @@
-// Triangular attention on the host for float and any number of nodes, heads and channels.  The reference serves other
-// types and the flat form.
+// Triangular attention on the CPU in float, for any number of nodes, heads and channels.  The reference backend
+// computes the flat form and other types.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   graphs of a few nodes   one task for each graph or head          triangle/small.hpp
 //   others, forward         one task for each head and tile of j     triangle/tiled_forward.hpp
 //           backward        one task for each head and block of l    triangle/tiled_backward.hpp
 //
-// Exactly one task computes each output, in a fixed order of summation, so results do not depend on the number of
-// threads.  The dropout bits of the whole call are computed first, since several tasks read the same block of bits.
+// Exactly one task computes each output, and its terms are added in a fixed order.  So results do not depend on the
+// number of threads.  The dropout bits of the whole call are computed before the tasks, because several tasks read the
+// same block of bits.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,7 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace triangles {
 
-/// The inputs and the scratch memory of one call, in the form that both forward and backward use.
+/// The inputs and the scratch memory of one call.  Forward and backward both use this struct.
 template <bool RightValue>
 struct call_inputs {
   triangle_options const& options;
@@ -85,7 +86,7 @@ struct forward_call {
     small_forward<OwnKey, RightValue>(in.head_of(graph, c), in.rows_of_head(o, graph, c), &statistics.maximum(edge, c),
                                       &statistics.inverse_sum(edge, c), in.memory(thread));
   }
-  /// Computes one tile of a head, the columns from j0 on.
+  /// Computes the tile of a head that begins at column j0.
   void one_tile(index_t graph, index_t c, index_t j0, int thread) const {
     auto const columns = std::min<index_t>(tile, in.g.size(graph) - j0);
     if (columns > simd::lanes)
@@ -112,8 +113,8 @@ struct backward_call {
   void run(backend& ex) const {
     auto const& g = in.g;
     index_t const heads = in.options.heads;
-    // With OwnKey, the gradient of a key is a sum over all l, so tasks for different blocks of l would write to the
-    // same gradients.  Therefore one task computes a whole head.
+    // With OwnKey, the gradient of a key is a sum over all l.  Tasks for different blocks of l would write to the same
+    // gradients, so one task computes a whole head.
     index_t const limit = OwnKey ? g.dims.max_nodes : whole_graph;
     each_small(
         ex, heads, g, limit, 10 * heads * in.width * 4,
@@ -136,7 +137,7 @@ struct backward_call {
     auto const size = backward_tiles{n, in.width}.block();
     return (n + size - 1) / size;
   }
-  /// The address of the packed do for head number c of a portion.
+  /// Returns the address of the packed do of a graph.  c is the number of the head within the portion.
   float* packed(index_t graph, index_t c) const {
     return in.scratch.gradients + in.scratch.first_gradient[graph] + c * tiles(graph).gradients();
   }
@@ -161,8 +162,8 @@ struct backward_call {
                                        in.rows_of_head(dx.key, graph, c), in.rows_of_head(dx.left_value, graph, c),
                                        right_gradient(graph, c), in.memory(thread));
   }
-  /// Computes the gradients of graphs [first, last) and heads [first_head, first_head + heads).  Packs their do first,
-  /// and then computes one block of middle nodes after another.
+  /// Computes the gradients of the graphs [first, last) and the heads [first_head, first_head + heads).  The first loop
+  /// packs do of these heads.  The second loop computes the blocks of middle nodes.
   void portion(backend& ex, index_t first, index_t last, index_t first_head, index_t heads) const {
     auto const& g = in.g;
     index_t place = 0;
@@ -170,8 +171,8 @@ struct backward_call {
       in.scratch.first_gradient[graph] = place;
       if (!is_small(g.size(graph))) place += heads * tiles(graph).gradients();
     }
-    // The loop over heads is the innermost one, because the rows that one head reads are still in the cache for the
-    // next head.
+    // Successive tasks read the same rows for different heads, because the rows that one head reads are then still in
+    // the cache for the next head.
     each_tiled(
         ex, g, first, last, in.scratch.first_task,
         [&](index_t n) { return heads * backward_tiles{n, in.width}.row_blocks(); },
@@ -186,7 +187,7 @@ struct backward_call {
           one_block(graph, first_head, task / of_head, task % of_head, thread);
         });
   }
-  /// Computes a block of middle nodes of head first_head + c.
+  /// Computes block number `block` of the middle nodes for head first_head + c.
   void one_block(index_t graph, index_t first_head, index_t c, index_t block, int thread) const {
     auto const n = in.g.size(graph), size = tiles(graph).block(), l0 = block * size, number = first_head + c,
                line = in.scratch.statistics_rows, all = in.options.heads * line;

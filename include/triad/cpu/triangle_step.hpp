@@ -1,10 +1,10 @@
-// One step of causal triangular attention, a few edges of a slot at a time.  Reads whole rows of the cache, all heads
-// together.
+// One step of causal triangular attention.  A task computes a few edges of a slot, and reads each cached row once for
+// all heads.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step reads every q, k, v1, v2 of a graph once and uses it in one product, so it spends most of its time on reading
-// memory.  Each row is read whole, for all heads: first the queries and keys for the scores, then the values.
-// (Prefetching made the step slower.)
+// A step uses every number of q, k, v1 and v2 in only one product, so it spends most of its time on reading memory.
+// Each row is read whole, for all heads.  The queries and keys are read first, for the scores, and then the values.
+// Prefetching made the step slower.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ namespace stepping {
 
 inline constexpr index_t edges = 4;  // edges per task
 
-/// The memory of a thread for one edge (i, j).  It has the row numbers of the edges (i, l) and (l, j), the scores, and
-/// vectors of partial sums, whose lanes are not yet added up.
+/// The scratch memory of a thread for one edge (i, j).  It has the row numbers of the edges (i, l) and (l, j), the
+/// scores, and vectors of partial sums.  The lanes of the partial sums are not added up yet.
 template <class T>
 struct edge_buffers {
   index_t across, heads;  // across: the number of scores of a head, rounded up to whole vectors
@@ -46,7 +46,8 @@ struct edge_buffers {
   }
 };
 
-/// Sets to[0 .. lanes) to partial sums, one for each lane, of the products a[e] b[e] of one head.
+/// Computes partial sums of the dot product of a and b for one head.  Each element of to[0 ..  lanes) is the sum of one
+/// lane.
 template <class T>
 [[gnu::always_inline]] inline void multiply(T const* a, T const* b, index_t width, T* to) {
   if constexpr (std::same_as<T, float>) {
@@ -61,7 +62,7 @@ template <class T>
   }
 }
 
-/// Sets to[l] to the sum of the lanes of vector l.  The number of vectors is the number of lanes.
+/// Sets to[l] to the sum of the lanes of vector l.  There are as many vectors as lanes.
 template <class T>
 [[gnu::always_inline]] inline void add_up(T const* partial, T* to) {
   constexpr index_t count = attending::lanes_of<T>::count;
@@ -71,7 +72,7 @@ template <class T>
     for (index_t l = 0; l < count; ++l) to[l] = partial[l * count];
 }
 
-/// Turns n scores into weights; weights from the n-th on become zero.
+/// Replaces the n scores in `row` by weights.  Sets the elements [n, across) to zero.
 template <class T>
 void weigh(T* row, index_t n, index_t across, T scale) {
   using attending::lanes;
@@ -92,7 +93,7 @@ void weigh(T* row, index_t n, index_t across, T scale) {
   for (index_t l = 0; l < across; l += count) attending::store(row + l, attending::load(row + l) * inverse);
 }
 
-/// Adds p a * b to `to` if Both is true, else p a, for one head.
+/// Adds to `to` the product p a * b for one head if Both is true, else p a.
 template <bool Both, class T>
 [[gnu::always_inline]] inline void add_product(T p, T const* a, T const* b, index_t width, T* to) {
   if constexpr (std::same_as<T, float>) {
@@ -106,7 +107,7 @@ template <bool Both, class T>
   }
 }
 
-/// Computes the row of o of one edge (i, j).
+/// Computes the row of o for one edge (i, j).
 template <bool OwnKey, bool RightValue, class T>
 void attend(edge_buffers<T> const& buffers, triangle_projections<T const> const& x, edge_shells const& at,
             shell_edge const& e, index_t width, T* to) {

@@ -1,15 +1,14 @@
-// Products with one very wide matrix.  In float, that matrix is packed so that each product reads it once, from front
-// to back.
+// Products with one very wide matrix w.  In float, w is packed so that each product reads w once, from front to back.
 // SPDX-License-Identifier: Apache-2.0
 //
 // At every call, BLAS copies both factors into an internal order.  If one factor has few rows, the copy takes longer
-// than the arithmetic.  Here w (n, k) is copied once, into panels of as many columns as a vector has lanes.  A row of a
-// panel is one vector, and the panels follow one another.
+// than the arithmetic.  Here w (n, k) is copied only once, into panels.  A panel has as many columns as a vector has
+// lanes, so each row of a panel is one vector.  The panels follow one another in memory.
 //
-//   y = x w'     lanes along k.  A tile of sums stays in registers over a span of panels.  The lanes of a sum are added
-//                up at the end of the chunk.
-//   dx += dy w   lanes along k.  A tile of dx, a few rows by a few panels, stays in registers while all rows of those
-//                panels are read.
+//   y = x w'     Lanes are along k.  A tile of sums stays in registers while a span of panels is read.  The lanes of
+//                each sum are added up at the end of the chunk.
+//   dx += dy w   Lanes are along k.  A tile of dx, a few rows by a few panels, stays in registers while all rows of
+//                these panels are read.
 #pragma once
 
 #include <algorithm>
@@ -33,23 +32,23 @@ inline constexpr int tile_rows = 4;                                 // rows of x
 inline constexpr int tile_columns = simd::registers == 32 ? 6 : 2;  // rows of w in a tile of sums
 inline constexpr int back_rows = simd::registers == 32 ? 8 : 4;     // rows of dx in a tile of dx
 inline constexpr int back_panels = simd::registers == 32 ? 3 : 2;
-/// The number of panels in a span.  A tile's part of a span stays in the first-level cache, and the whole span stays in
-/// the second-level cache.
+/// The number of panels in a span.  The part of a span that a tile reads stays in the first-level cache.  The whole
+/// span stays in the second-level cache.
 inline constexpr index_t span = 32;
 inline constexpr index_t chunk_panels = wide_chunk / lanes;
 inline constexpr index_t line = 64;    // bytes of a cache line
-inline constexpr int lines_ahead = 2;  // cache lines of the next span that a tile prefetches with each of its panels
+inline constexpr int lines_ahead = 2;  // cache lines that a tile prefetches with each panel
 
-/// The number of rows of a panel: the rows of w, and rows of zeros that fill the last tile.
+/// The number of rows of a panel.  They are the n rows of w, and rows of zeros that fill the last tile.
 constexpr index_t padded_rows(index_t n) { return (n + tile_columns - 1) / tile_columns * tile_columns; }
-/// The distance between panels, in numbers.  It includes one extra row, so that row r of one panel and row r of the
-/// next are not mapped to the same set of the cache.
+/// The distance between panels, in floats.  It includes one extra row, so that row r of one panel and row r of the next
+/// panel are not mapped to the same set of the cache.
 constexpr index_t pitch(index_t n) { return (padded_rows(n) + 1) * lanes; }
-/// The number of floats that the sums of one row of x take while each sum is a whole vector.
+/// The number of floats in the sums of one row of x.  Each sum is a whole vector until its lanes are added up.
 constexpr index_t sums_row(index_t n) { return simd::padded(padded_rows(n)) * lanes; }
 
-/// sums(r, c) += lanes of x(r, .) w(c, .) over `panels` panels; the last panel has `last` columns.  Prefetches the
-/// lines from `ahead` to `ahead_end`.
+/// Adds to sums(r, c) the dot product of x(r, .) and w(c, .) over `panels` panels.  The lanes of the sums are not added
+/// up.  The last panel has the columns of `last`.  Prefetches the cache lines from `ahead` to `ahead_end`.
 template <int R>
 void dots(float const* x, index_t stride, float const* w, index_t step, index_t panels, simd::tail last, float* sums,
           index_t row, char const* ahead, char const* ahead_end) {
@@ -76,7 +75,8 @@ void dots(float const* x, index_t stride, float const* w, index_t step, index_t 
     for (int c = 0; c < C; ++c) simd::store(sums + r * row + c * lanes, sum[r][c]);
 }
 
-/// d(r, .) += sum over o of dy(r, o) w(o, .) for V panels.  Ahead: also prefetches the next V panels.
+/// Adds to d(r, .) the sum over o of dy(r, o) w(o, .) for V panels.  If Ahead is true, also prefetches the next V
+/// panels.
 template <int R, int V, bool Ahead>
 void spread(float const* dy, index_t stride, float const* w, index_t step, index_t n, float* d, index_t row) {
   floats sum[std::size_t{R}][std::size_t{V}];
@@ -193,7 +193,8 @@ void do_wide_matmul_back(backend& ex, matrix<T const> dy, wide_factor<T> const& 
     for (; q < first + count; ++q) panels(q, std::integral_constant<int, 1>());
   });
   if (rest == 0) return;
-  // The last columns use a copy, since a whole vector would overwrite the next row or end outside the matrix.
+  // The last columns are computed in a copy, because a whole vector would overwrite the next row or end outside the
+  // matrix.
   each_tile([&](index_t r, auto some) {
     constexpr int R = decltype(some)::value;
     float part[std::size_t{R * lanes}] = {};

@@ -1,5 +1,5 @@
-// The steps of attention on rows of scores, between its matrix products: masking, softmax, dropout, and their
-// gradients, in whole vectors.
+// Vector kernels for the steps of attention between its matrix products.  On rows of scores, they compute masking,
+// softmax, dropout, and the gradients of these steps.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -53,7 +53,7 @@ template <class T>
   return x;
 }
 
-/// join() over all lanes, by halving.
+/// Combines all lanes with join(), halving the number of lanes each time.
 template <class T, class Join>
 [[gnu::always_inline]] inline T across_lanes(lanes<T> v, Join join) {
   T half[lanes_of<T>::count];
@@ -64,12 +64,12 @@ template <class T, class Join>
   return half[0];
 }
 
-/// Reads dropout bits from any element on.  The object caches two blocks, because successive calls read the same
+/// Reads dropout bits that begin at any element.  The object caches two blocks, because successive calls read the same
 /// blocks.
 class keep_bits {
  public:
   explicit keep_bits(keep_source const& source) : source_(source) {}
-  /// Returns a word in which bit i is set if element first + i is kept, i < 64.
+  /// Returns a word of 64 bits.  Bit i is set if element first + i is kept.
   std::uint64_t from(std::uint64_t first) {
     auto const shift = first % 64, low = block(first / 64) >> shift;
     return shift == 0 ? low : low | block(first / 64 + 1) << (64 - shift);
@@ -112,12 +112,12 @@ struct head {
     return part(m, first_key, n);
   }
 
-  /// Sets the gradients of keys and values from the n-th key on to zero, because no product writes them.
+  /// Sets the gradients of the keys and values from key n on to zero, because no product writes these gradients.
   void clear_keys(attention_operands<T> const& dx, index_t n) const {
     for (index_t j = first_key + n; j < first_key + keys; ++j)
       for (index_t f = c * width; f < (c + 1) * width; ++f) dx.key(j, f) = dx.value(j, f) = T(0);
   }
-  /// Sets the scores of keys that query i may not attend to, up to `across`, to below_all.
+  /// Sets x[j] to below_all for every key j < across that query i may not attend to.
   void mask_row(index_t i, index_t across, T* x) const {
     index_t const n = seen(i);
     std::fill(x + n, x + across, below_all<T>);
@@ -125,14 +125,15 @@ struct head {
     std::uint8_t const* const masked = t.masked.data_handle() + first_key;
     for (index_t j = 0; j < n; ++j) x[j] = masked[j] != 0 ? below_all<T> : x[j];
   }
-  /// Whether query i attends to no key.
+  /// Whether there is no key that query i may attend to.
   bool blind(index_t i) const {
     index_t const n = seen(i);
     if (t.masked.extent(0) == 0) return n == 0;
     std::uint8_t const* const masked = t.masked.data_handle() + first_key;
     return std::find(masked, masked + n, 0) == masked + n;
   }
-  /// Calls f(first key, factors) for the keys of query i, a vector at a time; a factor is `value` if p is kept, else 0.
+  /// Calls f(j, factors) for each vector of keys of query i, where j is the first key of the vector.  The factor of a
+  /// key is `value` if dropout keeps the weight of the key, else 0.
   template <class F>
   void each_kept(index_t i, index_t across, T value, keep_bits& bits, F&& f) const {
     constexpr index_t count = lanes_of<T>::count;
@@ -152,8 +153,8 @@ struct head {
   }
 };
 
-/// The keys that query i attends to, in ranges of offsets.  Keys in [0, before) and [after, seen) have an offset at or
-/// beyond the reach; a key j between them has offset number j + shift.
+/// The keys that query i attends to, in three ranges.  All keys in [0, before) have the first offset, and all keys in
+/// [after, seen) have the last offset.  A key j in [before, after) has offset number j + shift.
 struct offset_ranges {
   index_t before, after, seen, shift;
 
@@ -165,7 +166,7 @@ struct offset_ranges {
     shift = reach - place;
   }
 };
-/// row(j) += m(i, the offset of key j).
+/// Adds to row[j] the element of m(i, .) for the offset of key j.
 template <class T>
 void add_by_offset(head<T> const& at, index_t i, matrix<T const> m, T* row) {
   offset_ranges const keys(at, i);
@@ -176,7 +177,7 @@ void add_by_offset(head<T> const& at, index_t i, matrix<T const> m, T* row) {
   for (index_t j = keys.before; j < keys.after; ++j) row[j] += by_offset[j + keys.shift];
   for (index_t j = keys.after; j < keys.seen; ++j) row[j] += last;
 }
-/// Sets m(i, r) to the sum of row(j) over the keys j at offset r.
+/// Sets m(i, r) to the sum of row[j] over the keys j at offset r.
 template <class T>
 void sum_by_offset(head<T> const& at, index_t i, T const* row, matrix<T> m) {
   offset_ranges const keys(at, i);
@@ -208,7 +209,7 @@ T dot(matrix<T const> a, matrix<T const> b, index_t row) {
   return sum;
 }
 
-/// Turns the scores of query i, in `row`, into p~, and returns the lse of the query.
+/// Replaces the scores of query i in `row` by p~, and returns the lse of the query.
 template <class T>
 T weigh(head<T> const& at, keep_bits& bits, index_t i, index_t across, T* row) {
   constexpr index_t count = lanes_of<T>::count;
@@ -231,7 +232,7 @@ T weigh(head<T> const& at, keep_bits& bits, index_t i, index_t across, T* row) {
   return maximum + std::log(sum);
 }
 
-/// Turns the scores of query i, in `row`, into p~, and dp~ of the query, in `slopes`, into ds.
+/// Replaces the scores of query i in `row` by p~, and replaces dp~ of the query in `slopes` by ds.
 template <class T>
 void slope(head<T> const& at, keep_bits& bits, index_t i, index_t across, T lse, T delta, T* row, T* slopes) {
   at.mask_row(i, across, row);

@@ -1,15 +1,15 @@
-// A namespace that is named after the instruction set and flags of a translation unit, so that kernels compiled with
-// other flags have other names.
+// Names an inline namespace after the instruction set and the flags of a translation unit.  So kernels that were
+// compiled with different flags have different names.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The instruction set decides the number of lanes, and the number of lanes decides the memory of a kernel.  So units of
-// one program that were compiled with different flags have separate kernels.  The compiled kernels of the target
-// triad::kernels do not link with a unit that was compiled with other flags.  The linker's message then names what that
-// unit needs, for example triad::cpu::avx512::kernels_compiled_here.  Flags that relax arithmetic are a part of the
-// name (core/math_flags.hpp).
+// The instruction set decides the number of lanes, and the number of lanes decides how much memory a kernel needs.  So
+// units of one program that were compiled with different flags have separate kernels.  The compiled kernels of the
+// target triad::kernels do not link with a unit that was compiled with other flags.  The message of the linker then
+// names what the unit needs, for example triad::cpu::avx512::kernels_compiled_here.  The name also contains the flags
+// that relax arithmetic (core/math_flags.hpp).
 //
-// TRIAD_KERNELS is `extern` in units that use compiled kernels and empty in the unit that compiles them.  If each unit
-// compiles its own kernels, TRIAD_KERNELS is not defined.
+// TRIAD_KERNELS is `extern` in units that use compiled kernels, and empty in the unit that compiles the kernels.  If
+// each unit compiles its own kernels, TRIAD_KERNELS is not defined.
 #pragma once
 
 #include "triad/core/math_flags.hpp"
@@ -47,7 +47,7 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
-/// Every unit that uses compiled kernels refers to this function, whichever kernels it calls.
+/// Every unit that uses compiled kernels refers to this function, even if the unit calls only some of the kernels.
 template <class = void>
 void kernels_compiled_here() {}
 

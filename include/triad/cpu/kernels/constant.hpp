@@ -10,8 +10,7 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
-/// Calls f(std::integral_constant<int, N>()) with N = count for a count from 1 to Most, and with N = Most for a larger
-/// count.
+/// Calls f(std::integral_constant<int, N>()), where N is the smaller of `count` and Most.  `count` must be at least 1.
 template <int Most, class F>
 void with_constant(index_t count, F&& f) {
   if constexpr (Most > 1)

@@ -1,10 +1,10 @@
 // Treats denormal numbers as zero during the lifetime of an object.
 // SPDX-License-Identifier: Apache-2.0
 //
-// An operation on a denormal number takes a processor a hundred cycles or more, and training produces millions of them.
-// Examples are the squares of small gradients, and the first moment of a parameter that gets no gradient any more.
-// Such a moment falls by a tenth at every update and then, by rounding, stays among the smallest denormals.  Adam adds
-// epsilon to the numbers that are computed from denormals, so denormals change no result that matters.
+// An operation on a denormal number can take a hundred cycles or more, and training produces millions of denormal
+// numbers.  Examples are the squares of small gradients, and Adam's first moment of a parameter that no longer gets a
+// gradient.  This moment becomes a tenth smaller at every update, until rounding keeps it among the smallest denormals.
+// Adam adds epsilon to the numbers that are computed from denormals, so denormals change no result that matters.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
-/// Sets denormal operands and results to zero on this thread until the end of the scope.  Other settings of the
-/// processor, and the floating-point exceptions that it has recorded, do not change.  A processor without such a
-/// setting computes as before.
+/// Sets denormal operands and results to zero on this thread until the end of the scope.  The other settings of the
+/// processor do not change, and the floating-point exceptions that the processor has recorded stay recorded.  A
+/// processor that cannot set denormals to zero computes as before.
 class without_denormals {
  public:
   without_denormals() : before_(control() & flushing) { set(control() | flushing); }
@@ -27,7 +27,7 @@ class without_denormals {
   without_denormals(without_denormals const&) = delete;
   without_denormals& operator=(without_denormals const&) = delete;
 
-  /// Whether this processor is known to have such a setting.
+  /// Whether this library can make the processor set denormals to zero.
   static constexpr bool possible() { return flushing != 0; }
 
  private:

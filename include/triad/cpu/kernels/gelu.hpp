@@ -1,5 +1,5 @@
-// gelu and its gradient on whole vectors of floats; std::erf alone would take longer than the matrix products around
-// it.
+// gelu and its gradient on whole vectors of floats.  std::erf alone would take longer than the matrix products before
+// and after gelu.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   z = |x| / sqrt 2,  t = 1 / (1 + p z),  erfc(z) = (a1 t + ... + a5 t^5) exp(-z^2)      Abramowitz and Stegun 7.1.26
@@ -11,7 +11,7 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS::normal {
 
-/// exp(-x^2 / 2) and the probability that a normal variable is below x.
+/// For each lane: bell = exp(-x^2 / 2), and below = the probability that a standard normal variable is less than x.
 struct lanes {
   simd::floats bell, below;
 

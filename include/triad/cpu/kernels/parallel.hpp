@@ -1,10 +1,9 @@
 // A parallel loop over tasks.  Each task runs once, on any of the threads.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threads are those of cpu/kernels/pool.hpp, or the caller's (cpu::backend::borrowed).  Threads of the pool join a
-// call that is long enough, if the pool has lately saved time for the caller (cpu/kernels/payoff.hpp).  Borrowed
-// threads join every call that is long enough; the record of saved time does not include them.  In all other cases the
-// calling thread runs all tasks.
+// The threads belong to the pool (cpu/kernels/pool.hpp), or to the caller (cpu::backend::borrowed).  The calling thread
+// runs all tasks of a short call.  In a longer call, threads of the pool run tasks too, if they have saved time in
+// earlier calls (cpu/kernels/payoff.hpp).  Borrowed threads run tasks of every longer call.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +24,7 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 inline int hardware_threads() {
   static int const count = [] {
-    char const* const wanted = std::getenv("OMP_NUM_THREADS");  // this variable sets the number of threads in other
-                                                                // programs too
+    char const* const wanted = std::getenv("OMP_NUM_THREADS");  // other programs use this variable too
     long const number = wanted ? std::strtol(wanted, nullptr, 10) : 0;
     return number > 0 ? static_cast<int>(std::min<long>(number, backend::most_threads)) : detail::processors();
   }();
@@ -41,12 +39,13 @@ inline constexpr nanoseconds worth_sharing = 5'000;
 /// caller's thread alone.
 inline constexpr nanoseconds worth_waking = 20'000;
 
-/// The time of one task in the last execution of a call; each call in the source code has its own task_time.  The
-/// initial value is large, so that a call without a measurement is shared.
+/// The time of one task of a call, measured when the call was last executed.  Each call in the source code has its own
+/// task_time.  The initial value is large, so that several threads run the first execution of the call.
 class task_time {
  public:
   double known() const { return nanoseconds_.load(std::memory_order_relaxed); }
-  /// Stores a new time, but at least half of the old time, so that a long call among short calls is remembered.
+  /// Stores a new time, but at least half of the old time.  So the task_time stays large for a while if short calls
+  /// follow a long call.
   void note(double taken) { nanoseconds_.store(std::max(taken, known() / 2), std::memory_order_relaxed); }
 
  private:
@@ -94,8 +93,8 @@ inline void run_tasks(int threads, index_t tasks, task_time& each, shared_call::
   }
   double expected = each.known() * static_cast<double>(tasks);
   if (expected < worth_waking) {
-    // Reads the clock after 1, 2, 4 ... tasks, because tasks may take longer than last time, or less time without
-    // helpers.
+    // Reads the clock after 1, 2, 4 ... tasks, because the tasks may be longer than in the last execution.  They may
+    // also be shorter if no helpers run.
     for (index_t look = 1; done < tasks;) {
       run(context, done++, 0);
       if (done < look && done < tasks) continue;
@@ -125,8 +124,8 @@ inline void run_tasks(int threads, index_t tasks, task_time& each, shared_call::
   call->give_back();
   nanoseconds const ended = now();
   account.end(opened, began, stopped, ended, own, tasks - done - own, slept);
-  // If the helpers ran all tasks, the time of a task is estimated from the helpers' time.  Without an estimate, the
-  // caller would always call for help.
+  // If the helpers ran all tasks, the time of a task is estimated from the time of the helpers.  Without this estimate,
+  // the caller would always call helpers.
   each.note(own > 0 ? static_cast<double>(stopped - began) / static_cast<double>(own)
                     : static_cast<double>(ended - opened) * helpers / static_cast<double>(tasks - done));
 }
@@ -164,11 +163,12 @@ inline void run_borrowed(backend const& ex, index_t tasks, task_time& each, shar
 
 }  // namespace detail
 
-/// Calls f(task, thread) for every task in [0, tasks), with thread < ex.threads.  Tasks must not depend on each other,
-/// and their results must not depend on the thread.  Denormal numbers are zero in all tasks.  A call from within a task
-/// runs all its tasks on that thread, with thread 0.  If tasks throw, one exception is rethrown.  With one thread, it
-/// is the first exception, and the later tasks do not run.  With several threads, all tasks run, and it is the
-/// exception of the task with the lowest number.
+/// Calls f(task, thread) for every task in [0, tasks), where `thread` is less than ex.threads.  Tasks must not depend
+/// on each other, and their results must not depend on the thread.  All tasks treat denormal numbers as zero.  If a
+/// task calls parallel_for, all tasks of the inner call run on the thread of the outer task, with thread 0.  If tasks
+/// throw, parallel_for rethrows one exception.  With one thread, parallel_for rethrows the first exception, and the
+/// later tasks do not run.  With several threads, all tasks run, and parallel_for rethrows the exception of the task
+/// with the lowest number.
 template <class F>
 void parallel_for(backend& ex, index_t tasks, F&& f) {
   without_denormals const here;
@@ -187,7 +187,7 @@ void parallel_for(backend& ex, index_t tasks, F&& f) {
   if (list.failure) std::rethrow_exception(list.failure);
 }
 
-/// Calls f(first, count, thread) for rows in equal parts of `block`.
+/// Calls f(first, count, thread) for blocks of `block` rows.  The last block may have fewer rows.
 template <class F>
 void parallel_rows(backend& ex, index_t rows, index_t block, F&& f) {
   parallel_for(ex, (rows + block - 1) / block, [&](index_t task, int thread) {

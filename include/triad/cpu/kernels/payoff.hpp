@@ -1,19 +1,19 @@
-// Decides whether a caller shares its tasks with other threads.  It does if these threads have saved more time than the
-// caller has lost by calling them and waiting for them.
+// Decides whether a caller uses helpers, which are other threads that run some of its tasks.  The caller uses helpers
+// if they have saved more time than the caller has lost by calling them and waiting for them.
 // SPDX-License-Identifier: Apache-2.0
 //
-// If a processor is busy with another program, a thread may be preempted for milliseconds in the middle of a task, and
-// its caller waits.  So each caller keeps an account of time:
+// If a processor is busy with another program, a helper may be interrupted for milliseconds in the middle of a task,
+// and the caller waits.  So each caller keeps an account of time:
 //
 //   gain = (tasks that helpers ran) (processor time that a task takes the caller) - (time to call helpers)
 //          - (time to wait for them).
 //
-// If the account is not negative, the caller uses helpers.  If it is negative, the caller works alone for some time and
-// then tries again.  That time doubles with every failure, so that trying costs a few per cent at most.  The thread
-// that runs a task affects the time, never the result.  If the caller itself is preempted, the lost time does not count
-// against the helpers, because on a shared machine this also happens without helpers.  An account that counted this
-// time disabled the helpers on nearly idle machines: 50 graphs of 5 nodes then took 0.97 of one thread's time in place
-// of 0.73.
+// If the account is not negative, the caller uses helpers.  If the account is negative, the caller works alone for some
+// time and then tries again.  The time alone doubles with every failure, so that the attempts cost a few per cent at
+// most.  Helpers change the time of a call, but never its result.  The caller itself may be interrupted too.  This lost
+// time does not count against the helpers, because on a shared machine it is also lost without helpers.  When the
+// account included this time, it disabled the helpers on nearly idle machines: 50 graphs of 5 nodes then took 0.97 of
+// one thread's time instead of 0.73.
 #pragma once
 
 #include <time.h>
@@ -24,7 +24,7 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS::detail {
 
-/// The processor time of this thread; 0 if it is not known.
+/// Returns the processor time of this thread, or 0 if it is not known.
 inline nanoseconds processor_time() {
 #if defined(CLOCK_THREAD_CPUTIME_ID)
   timespec t{};
@@ -40,7 +40,7 @@ class payoff {
  public:
   constexpr explicit payoff(nanoseconds (*processor)() = processor_time) : processor_(processor) {}
 
-  /// Whether the caller shall work alone at this time.
+  /// Whether the caller should work alone at time `at`.
   bool alone(nanoseconds at) const { return at < alone_until_; }
 
   /// Records that a call with helpers begins.
@@ -54,8 +54,9 @@ class payoff {
     helped_ = 0;
   }
 
-  /// Records that the call has ended.  From `start` to `began` the caller called for help.  Until `stopped` it ran
-  /// `own` tasks, and others ran `others`.  Then it waited until `end`; for `slept` of that time it was asleep.
+  /// Records that the call has ended.  The caller called helpers from `start` to `began`, ran `own` tasks from `began`
+  /// to `stopped`, and waited from `stopped` to `end`.  The caller slept for `slept` nanoseconds of this wait.  The
+  /// helpers ran `others` tasks.
   void end(nanoseconds start, nanoseconds began, nanoseconds stopped, nanoseconds end, index_t own, index_t others,
            nanoseconds slept) {
     nanoseconds const busy = stopped - began;
@@ -67,17 +68,18 @@ class payoff {
     if (end - from_ >= window) settle(end, true);
   }
 
-  /// The length of one entry of the account.  Reading the processor time twice takes two thousandths of this time.
+  /// The length of one entry of the account.  Reading the processor time at both ends of an entry takes 0.2 % of this
+  /// time.
   static constexpr nanoseconds window = 800'000;
   static constexpr nanoseconds longest_gap = 200'000;  // the longest time between two calls of one entry
   static constexpr double credit = 8e6;                // the largest balance; it outweighs one rare delay
-  static constexpr nanoseconds shortest = 10'000'000, longest = 320'000'000;  // for how long a caller works alone
+  static constexpr nanoseconds shortest = 10'000'000, longest = 320'000'000;  // the shortest and the longest time alone
 
  private:
   void settle(nanoseconds at, bool dense) {
     counting_ = false;
     auto const own = static_cast<double>(own_);
-    double lost = 0;  // time of the caller that other programs took
+    double lost = 0;  // time that other programs took from the caller
     if (dense)
       if (nanoseconds const processor = processor_() - processor_from_; processor > 0)
         lost = std::clamp(static_cast<double>(at - from_ - processor - slept_), 0.0, own);

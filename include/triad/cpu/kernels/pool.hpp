@@ -1,9 +1,11 @@
-// The pool of threads of a process.  Its threads run tasks that callers share with them, and sleep if there are none.
+// The pool of threads of a process.  The threads of the pool run tasks for callers.  A thread sleeps if there are no
+// tasks.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A caller posts a call and works on it itself.  It never waits for a thread that has not entered the call.  When no
-// task is left, it closes the call and waits only for threads that are inside a task.  So a thread whose processor is
-// busy with another program costs nothing before it enters, and a thread that wakes too late finds nothing to do.
+// A caller posts a call, which is a list of tasks, and runs some of the tasks itself.  Threads of the pool enter the
+// call and run other tasks.  When no task is left, the caller closes the call and waits for the threads that have
+// entered it.  The caller never waits for a thread that has not entered.  So a thread costs nothing if it wakes too
+// late, or if its processor is busy with another program.
 #pragma once
 
 #include <array>
@@ -32,8 +34,8 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS::detail {
 
 using nanoseconds = std::int64_t;
 
-/// The longest time for which a thread without work spins, and also a caller that waits for its last tasks.  Waking a
-/// thread takes about this time.
+/// The longest time that a thread without work spins before it sleeps.  A caller that waits for its last tasks also
+/// spins for at most this time.  Waking a thread takes about this time.
 inline constexpr nanoseconds spin_time = 50'000;
 
 inline nanoseconds now() {
@@ -49,7 +51,7 @@ inline void pause_processor() {
 #endif
 }
 
-/// Calls done() until it returns true, for at most `longest` nanoseconds; returns whether it did.
+/// Calls done() until it returns true, for at most `longest` nanoseconds.  Returns the last result of done().
 template <class F>
 bool spin_until(F&& done, nanoseconds longest) {
   nanoseconds const end = now() + longest;
@@ -73,18 +75,18 @@ inline int processors() {
   return known > 0 ? known : 1;
 }
 
-/// True on a thread that is running a task.  A parallel call from within a task runs on that thread alone.
+/// True on a thread that is running a task.  A parallel call inside a task runs on the thread of the task alone.
 inline constinit thread_local bool inside_task = false;
 
-/// The state of a parallel call that other threads see.  Its memory is reused by later calls.
+/// The state of a parallel call, which several threads use.  Later calls use the same object again.
 class alignas(128) shared_call {
  public:
   using task_function = void (*)(void* context, index_t task, int thread);
 
-  /// Called by a caller.  Takes this object if no other caller has it, and returns whether it did.
+  /// Takes this object for a caller.  Returns false if another caller has it.
   bool claim() { return !taken_.load(std::memory_order_relaxed) && !taken_.exchange(true, std::memory_order_acquire); }
 
-  /// Allows up to `helpers` threads to enter from now on.
+  /// Opens the call: up to `helpers` threads may now enter it.
   void open(int helpers, index_t first, index_t tasks, task_function run, void* context) {
     run_ = run;
     context_ = context;
@@ -93,7 +95,8 @@ class alignas(128) shared_call {
     state_.store(is_open | static_cast<std::uint32_t>(helpers) * one_place, std::memory_order_release);
   }
 
-  /// Called by another thread.  Runs tasks until none is left; returns false if no help is needed.
+  /// Enters the call on a thread of the pool, and runs tasks until none is left.  Returns false if the call needs no
+  /// help.
   bool help() {
     auto state = state_.load(std::memory_order_relaxed);
     do {
@@ -108,7 +111,7 @@ class alignas(128) shared_call {
     return true;
   }
 
-  /// Runs tasks until none is left; returns how many it ran.
+  /// Runs tasks until none is left.  Returns the number of tasks that this thread ran.
   index_t work(int thread) {
     index_t const tasks = tasks_.load(std::memory_order_relaxed);
     index_t done = 0;
@@ -117,8 +120,8 @@ class alignas(128) shared_call {
     return done;
   }
 
-  /// Called by the caller when no task is left.  Lets no more threads enter, and waits for the threads that are inside.
-  /// Returns how many nanoseconds it slept.
+  /// Closes the call on the thread of the caller, when no task is left.  No more threads may enter.  Waits for the
+  /// threads that are inside, and returns how many nanoseconds the caller slept.
   nanoseconds close(bool spin) {
     if (!(state_.fetch_and(inside, std::memory_order_acq_rel) & inside)) return 0;
     auto const empty = [&] { return !(state_.load(std::memory_order_acquire) & inside); };
@@ -132,7 +135,7 @@ class alignas(128) shared_call {
 
   void give_back() { taken_.store(false, std::memory_order_release); }
 
-  /// Called after a fork, because the helpers that were inside are not threads of the new process.
+  /// Resets the call after a fork, because the helpers that were inside are not threads of the new process.
   void forget_helpers(bool caller_too) {
     state_.store(0);
     if (caller_too) taken_.store(false);
@@ -151,8 +154,9 @@ class alignas(128) shared_call {
   std::atomic<index_t> tasks_{0};
 };
 
-/// All threads except those of the callers.  Threads are started when they are first needed, and joined when the
-/// process, or the library that contains the pool, ends.  A forked child begins without threads.
+/// All threads except those of the callers.  A thread is started when it is first needed.  The threads are joined when
+/// the process ends, or when the library that contains the pool is unloaded.  After a fork, the child process begins
+/// without threads.
 class pool {
  public:
   static constexpr int most_helpers = 0x7ffe;
@@ -169,7 +173,7 @@ class pool {
     return nullptr;
   }
 
-  /// Ensures that there are at least `wanted` threads.
+  /// Starts threads until there are at least `wanted` threads.
   void grow(int wanted) {
     if (threads_.load(std::memory_order_acquire) >= wanted) return;
     std::lock_guard const lock(growing_);
@@ -196,7 +200,8 @@ class pool {
     }
   }
 
-  /// Whether each of `threads` threads has a processor, so that a spinning thread keeps no other thread from running.
+  /// Whether there is a processor for each of `threads` threads.  A spinning thread then does not stop another thread
+  /// from running.
   bool may_spin(int threads) const { return threads <= processors_; }
 
   pool(pool const&) = delete;
@@ -205,7 +210,7 @@ class pool {
  private:
   struct worker_threads {
     std::vector<std::thread> threads;
-    /// the threads of the process that this process was forked from; they are never joined and never freed
+    /// the threads of the parent process, if this process was forked; they are never joined and never freed
     worker_threads* of_parent = nullptr;
   };
 
@@ -259,8 +264,7 @@ class pool {
   }
 
   std::array<shared_call, 8> calls_;
-  alignas(128) std::atomic<std::uint32_t> posted_{0};  // the number of calls posted; sleeping threads wait for it to
-                                                       // change
+  alignas(128) std::atomic<std::uint32_t> posted_{0};  // the number of posted calls; sleeping threads wait for a change
   alignas(128) std::atomic<int> asleep_{0};
   std::atomic<int> threads_{0};
   std::atomic<bool> ending_{false};

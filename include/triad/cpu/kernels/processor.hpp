@@ -1,4 +1,4 @@
-// The vectors of this processor, whatever a unit was compiled for, and its rate of multiply-adds.
+// The widest vector instructions of this processor, and its rate of multiply-adds.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@ inline char const* name_of(vector_set set) {
   return set == vector_set::avx512 ? "AVX-512" : set == vector_set::avx2 ? "AVX2" : "no AVX2";
 }
 
-/// The widest set that this processor has, whatever this unit was compiled for.
+/// Returns the widest set that this processor has.  This unit may have been compiled for a narrower set.
 inline vector_set processor_vectors() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) return vector_set::avx512;
@@ -26,7 +26,8 @@ inline vector_set processor_vectors() {
 
 namespace detail {
 
-/// Seconds of the fastest of a few calls: a busy neighbour only adds to them.
+/// Calls work() `rounds` times, and returns the time of the fastest call in seconds.  Other programs can only make a
+/// call slower.
 template <class F>
 double least_seconds(int rounds, F&& work) {
   double least = 1e9;
@@ -38,11 +39,12 @@ double least_seconds(int rounds, F&& work) {
   return least;
 }
 
-inline constexpr int chains = 12;       // more than the latency of a multiply-add times the units that compute it
-inline constexpr int repeats = 20'000;  // well below a millisecond
+inline constexpr int chains = 12;       // more than (latency of a multiply-add) x (units that compute multiply-adds)
+inline constexpr int repeats = 20'000;  // take well below a millisecond
 
 #if defined(__x86_64__)
-// In assembler, so that the width does not depend on the flags of this unit and no compiler computes the sums itself.
+// The loops are in assembler.  So the width of the vectors does not depend on the flags of this unit, and the compiler
+// cannot compute the sums itself.
 template <class Vector>
 struct register_sums {
   Vector s0{}, s1{}, s2{}, s3{}, s4{}, s5{}, s6{}, s7{}, s8{}, s9{}, s10{}, s11{};
@@ -75,7 +77,7 @@ struct register_sums {
 [[gnu::noinline]] inline void multiply_adds_of_unit() {
   simd::floats sum[chains] = {};
   auto factor = simd::broadcast(0.999f), addend = simd::broadcast(0.001f);
-  for (auto& s : sum) __asm__ volatile("" : "+m"(s = addend));  // else equal chains are computed once
+  for (auto& s : sum) __asm__ volatile("" : "+m"(s = addend));  // otherwise, equal chains are computed only once
   for (int r = 0; r < repeats; ++r) {
 #pragma GCC unroll 16
     for (auto& s : sum) s = s * factor + addend;
@@ -85,8 +87,8 @@ struct register_sums {
 
 }  // namespace detail
 
-/// Runs multiply-adds of float in registers alone, with the widest vectors of this processor.  Returns their number, by
-/// lane.  Takes less than a millisecond.
+/// Runs multiply-adds of float in registers alone, with the widest vectors of this processor.  Returns the number of
+/// multiply-adds, counted for each lane.  Takes less than a millisecond.
 inline double run_multiply_adds() {
   constexpr double count = static_cast<double>(detail::chains) * detail::repeats;
 #if defined(__x86_64__)
@@ -103,7 +105,8 @@ inline double run_multiply_adds() {
   return simd::lanes * count;
 }
 
-/// The rate of run_multiply_adds() a second on one thread: no product of floats is faster.  Takes about 2 ms.
+/// Measures the multiply-adds per second of run_multiply_adds() on one thread.  No product of floats is faster.  Takes
+/// about 2 ms.
 inline double multiply_adds_a_second() {
   double count = 0;
   double const seconds = detail::least_seconds(8, [&] { count = run_multiply_adds(); });

@@ -1,4 +1,4 @@
-// Computes the keep bits of a block of 64 elements, from sixteen dropout counters at once.
+// Computes the keep bits of a block of 64 elements from sixteen dropout counters at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,8 +23,8 @@ struct keep_source {
     auto const begin = counter_at(first, block * 16);  // adding up to 15 does not carry into its upper half
 #if defined(__AVX512F__)
     if (threshold > 0xffffffffu) return 0;
-    // A vector has eight counters.  Each word is in the low half of 64 bits, because the product of the next round
-    // reads only the low half.
+    // A vector has one word of each of eight counters.  Each word is in the low half of 64 bits, because the product of
+    // the next round reads only the low half.
     auto const ma = _mm512_set1_epi64(0xD2511F53), mb = _mm512_set1_epi64(0xCD9E8D57);
     auto const word = [](std::uint32_t w) { return _mm512_set1_epi64(static_cast<long long>(w)); };
     auto const base = static_cast<long long>(begin[0]);
@@ -71,7 +71,8 @@ struct keep_source {
   }
 };
 
-/// Sets to(e) to from(e) * scale if element e is kept, else to 0, for one row of a matrix of `columns` columns.
+/// Applies dropout to one row of a matrix of `columns` columns.  Sets to[e] to from[e] * scale if element e is kept,
+/// else to 0.
 template <class T>
 void drop_row(keep_source const& source, T scale, index_t row, index_t columns, T const* from, T* to) {
   auto const blocks = (columns + dropout_block - 1) / dropout_block;

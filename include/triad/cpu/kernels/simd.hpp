@@ -2,8 +2,8 @@
 // lanes.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nearly everything uses the compiler's vector extensions.  Intrinsics appear only for masked loads and stores with
-// AVX, and for square roots.
+// Most functions use the compiler's vector extensions.  Masked loads and stores, square roots and a few other functions
+// use intrinsics.
 #pragma once
 
 #include <cmath>
@@ -59,8 +59,8 @@ constexpr index_t padded(index_t count) { return vectors(count) * lanes; }
 
 [[gnu::always_inline]] inline void store(float* p, floats v) { std::memcpy(p, &v, sizeof v); }
 
-/// The first `count` lanes, 0 <= count <= lanes, of a row's last vector.  The other lanes are neither loaded nor
-/// stored.
+/// Loads and stores the first `count` lanes of the last vector of a row, where 0 <= count <= lanes.  The other lanes
+/// are neither loaded nor stored.
 struct tail {
 #if defined(__AVX512F__)
   __mmask16 mask;
@@ -88,13 +88,13 @@ struct tail {
 #endif
 };
 
-/// Has the interface of tail, for the whole vectors of a row.
+/// Loads and stores whole vectors of a row, with the same functions as tail.
 struct whole {
   [[gnu::always_inline]] floats load(float const* p) const { return simd::load(p); }
   [[gnu::always_inline]] void store(float* p, floats v) const { simd::store(p, v); }
 };
 
-/// A vector whose lanes 4 q .. 4 q + 3 are the four floats at rows[4 q] + c.
+/// Returns a vector.  Its lanes 4 q .. 4 q + 3 are the four floats at rows[4 q] + c.
 [[gnu::always_inline]] inline floats load_fours(float const* const* rows, index_t c) {
 #if defined(__AVX512F__)
   __m512 v = _mm512_broadcast_f32x4(_mm_loadu_ps(rows[0] + c));
@@ -108,8 +108,8 @@ struct whole {
 #endif
 }
 
-/// Calls f(c, part) for the vectors of a row of k floats: whole vectors first, then a tail if k is not a multiple of
-/// `lanes`.
+/// Calls f(c, part) for each vector of a row of k floats.  `part` is `whole` for whole vectors.  If k is not a multiple
+/// of `lanes`, `part` is a tail for the last vector.
 template <class F>
 [[gnu::always_inline]] inline void each_vector(index_t k, F&& f) {
   index_t c = 0;
@@ -119,8 +119,8 @@ template <class F>
 
 [[gnu::always_inline]] inline floats max(floats a, floats b) { return a > b ? a : b; }
 
-/// Returns v, and hides its computation from the compiler.  So no operation before this call is fused with one after
-/// it, whatever the flags allow.
+/// Returns v, and hides from the compiler how v was computed.  So the compiler does not fuse an operation before this
+/// call with an operation after it, whatever the flags allow.
 [[gnu::always_inline]] inline floats settled(floats v) {
 #if defined(__CUDA_ARCH__)
 #elif defined(__AVX512F__)
@@ -135,8 +135,8 @@ template <class F>
   return v;
 }
 
-/// Returns the square root of every lane, without setting errno, because compilers do not vectorise a loop that sets
-/// it.
+/// Returns the square root of every lane.  Does not set errno, because compilers do not vectorise a loop that sets
+/// errno.
 [[gnu::always_inline]] inline floats sqrt(floats v) {
 #if defined(__AVX512F__)
   return (floats)_mm512_sqrt_ps((__m512)v);
@@ -161,21 +161,21 @@ template <class F>
 #endif
 }
 
-/// Returns v with zero in each lane whose bit is not set, where the bits begin at bit `position` of `bits`.  Reads up
-/// to three bytes beyond the last of these bits.
+/// Returns v with zero in each lane whose bit is not set.  The bit of lane 0 is bit `position` of `bits`.  Reads up to
+/// three bytes beyond the bit of the last lane.
 [[gnu::always_inline]] inline floats keep(floats v, std::uint64_t const* bits, std::uint64_t position) {
   std::uint32_t word;
   std::memcpy(&word, reinterpret_cast<unsigned char const*>(bits) + position / 8, sizeof word);
   return keep(v, word >> position % 8);
 }
 
-/// exp(x) for x <= 0.  The relative error is 2e-7 near 0 and 3.5e-6 near -69.  Below -69 (2^-100) the result is 0, so
-/// that no product with it is denormal.  NaN stays NaN.
+/// Returns exp(x) for x <= 0.  The relative error is 2e-7 near 0 and 3.5e-6 near -69.  If x is below -69 (2^-100), the
+/// result is 0, so that no product with the result is denormal.  The result for NaN is NaN.
 [[gnu::always_inline]] inline floats exp_nonpositive(floats x) {
   floats const low = broadcast(-69.0f);
   floats const y = max(low, x) * 1.44269504088896341f;  // with the arguments in this order, max keeps a NaN
-  // Adding 1.5 * 2^23 rounds to the nearest integer n.  Because 127 is added too, the low bits are the exponent of 2^n.
-  // settled() prevents reassociation, which -ffast-math allows and which would make f 0.
+  // Adding 1.5 * 2^23 rounds y to the nearest integer n.  127 is added too, so that the low bits of the sum are the
+  // exponent of 2^n.  settled() prevents reassociation: -ffast-math allows it, and f would become 0.
   floats const shifted = settled(y + 12583039.0f);
   floats const f = y - settled(shifted - 12583039.0f);
   floats p = 0.00133335581464f + f * 0.000154035303934f;
@@ -195,7 +195,7 @@ template <class F>
 
 namespace detail {
 
-/// Lane x of the result is lane I_x of a and b together, where lane i of b has the number lanes + i.
+/// Lane x of the result is lane I_x of the 2 * lanes lanes of a and b, in this order.
 template <int... I>
 [[gnu::always_inline]] inline floats shuffle(floats a, floats b) {
 #if defined(__clang__) || (__GNUC__ >= 12 && !defined(__CUDACC__))
@@ -205,7 +205,7 @@ template <int... I>
 #endif
 }
 
-// Lane r of the result is a[r] + a[r ^ S] if r does not have bit S, and b[r] + b[r ^ S] if it has.
+// Lane r of the result is a[r] + a[r ^ S] if r & S is 0, else b[r] + b[r ^ S].
 template <int S, int... R>
 [[gnu::always_inline]] inline floats fold(floats a, floats b, std::integer_sequence<int, R...>) {
   return shuffle<((R & S) ? R + lanes : R)...>(a, b) + shuffle<((R & S) ? (R ^ S) + lanes : (R ^ S))...>(a, b);
@@ -222,7 +222,8 @@ template <int S>
 
 }  // namespace detail
 
-/// Lane r of the result is the sum of the lanes of vector r, for `lanes` vectors that follow one another in memory.
+/// Returns the sums of the lanes of `lanes` vectors that follow one another in memory.  Lane r of the result is the sum
+/// of vector r.
 [[gnu::always_inline]] inline floats sums(float const* p) { return detail::sums<lanes / 2>(p); }
 
 }  // namespace triad::simd::inline TRIAD_CPU_FLAGS

@@ -1,4 +1,4 @@
-// The linked BLAS: products of matrices, its number of threads, and which kernels it computes with.
+// The linked BLAS: its matrix products, its number of threads, its name, and the names of its kernels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,8 @@
 #include "triad/core/views.hpp"
 #include "triad/cpu/kernels/compiled_for.hpp"
 
-// Functions of the linked BLAS; null if that BLAS does not have them.
+// Functions of several BLAS libraries.  The address of a function is null if the linked BLAS does not have this
+// function.
 extern "C" {
 void openblas_set_num_threads(int) __attribute__((weak));
 int openblas_get_parallel(void) __attribute__((weak));
@@ -26,14 +27,14 @@ char const* bli_info_get_version_str(void) __attribute__((weak));
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
-/// Sets the linked BLAS to one thread, once per process.  Returns false if that is not possible.  In that case, the
-/// environment variable of that BLAS must be set before the program starts.
+/// Sets the linked BLAS to one thread, once per process.  Returns false if the number of threads cannot be set.  In
+/// this case, set it before the program starts, in the environment variable of this BLAS.
 inline bool blas_is_serial() {
   static bool const serial = [] {
     if (openblas_set_num_threads) openblas_set_num_threads(1);
     if (MKL_Set_Num_Threads) MKL_Set_Num_Threads(1);
-    // An OpenBLAS that uses OpenMP takes the number of threads from the calling thread.  For threads of this library's
-    // pool, only the environment variable sets that number.
+    // If OpenBLAS uses OpenMP, each calling thread has its own number of BLAS threads.  For the threads of this
+    // library's pool, only the environment variable OMP_NUM_THREADS sets this number.
     if (openblas_get_parallel && openblas_get_parallel() == 2) {
       char const* const threads = std::getenv("OMP_NUM_THREADS");
       return threads != nullptr && std::string_view(threads) == "1";
@@ -43,13 +44,13 @@ inline bool blas_is_serial() {
   return serial;
 }
 
-/// A BLAS as it names itself.
+/// The names that a BLAS gives to itself and to its kernels.
 struct blas_name {
-  std::string library;  // "OpenBLAS 0.3.21"; "an unknown BLAS" if it has no function that names it
-  std::string kernels;  // the processor that its kernels were written for, "Haswell"; empty if it does not say
+  std::string library;  // such as "OpenBLAS 0.3.21"; "an unknown BLAS" if the BLAS does not give its name
+  std::string kernels;  // the processor that the kernels were written for, such as "Haswell"; empty if unknown
 };
 
-/// The BLAS of this process.
+/// Returns the names of the BLAS that this process uses.
 inline blas_name linked_blas() {
   blas_name found;
   if (openblas_get_config) {  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..."
@@ -81,8 +82,8 @@ inline void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, do
   cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1.0, a, lda, b, ldb, beta, c, ldc);
 }
 
-/// How BLAS can read a matrix: as it is, or transposed.  `fits` is false if BLAS cannot read a matrix with these
-/// strides.
+/// How BLAS can read a matrix: as the matrix is, or transposed.  If BLAS cannot read a matrix with these strides,
+/// `fits` is false.
 struct blas_layout {
   CBLAS_TRANSPOSE transpose = CblasNoTrans;
   int leading = 1;

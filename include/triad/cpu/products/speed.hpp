@@ -1,8 +1,10 @@
-// Which kernels compute products, and how fast: the rate of BLAS next to that of multiply-adds in registers.
+// Reports which BLAS kernels compute matrix products, and compares their rate with the rate of multiply-adds in
+// registers.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A BLAS chooses its kernels when it is loaded: by the processor, or by an environment variable.  Kernels for an older
-// processor give right results at half the speed, and nothing else shows that.
+// When a BLAS is loaded, it chooses its kernels by the processor or by an environment variable.  Kernels for an older
+// processor give right results at half the speed.  Without this report, a user would not know which kernels were
+// chosen.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +21,8 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
-/// The set that OpenBLAS's kernels of this name use on x86, in capital letters or not.
+/// Returns the vector instructions that the OpenBLAS kernels of this name use on x86.  Upper and lower case do not
+/// matter.
 inline vector_set vectors_of_kernels(std::string_view name) {
   auto const is = [&](std::string_view other) {
     return std::equal(name.begin(), name.end(), other.begin(), other.end(),
@@ -30,13 +33,13 @@ inline vector_set vectors_of_kernels(std::string_view name) {
   return vector_set::base;
 }
 
-/// Whether the kernels leave the processor's widest vectors unused.  False if the BLAS does not name its kernels.
+/// Whether the kernels do not use the processor's widest vectors.  Returns false if the BLAS does not name its kernels.
 inline bool kernels_are_older(blas_name const& blas, vector_set processor = processor_vectors()) {
   return !blas.kernels.empty() && vectors_of_kernels(blas.kernels) < processor;
 }
 
-/// Multiply-adds of float a second on one thread, by BLAS, in a product whose factors fit into the second-level cache.
-/// Takes about 3 ms.
+/// Measures the multiply-adds of float that BLAS computes per second on one thread.  The factors of the measured
+/// product fit into the second-level cache.  Takes about 3 ms.
 inline double product_multiply_adds_a_second() {
   constexpr int m = 384, n = 256, k = 256;
   std::vector<float> const a(std::size_t{m} * k, 0.5f), b(std::size_t{k} * n, 0.25f);
@@ -47,14 +50,14 @@ inline double product_multiply_adds_a_second() {
          });
 }
 
-/// Which BLAS computes the products of this process, with which kernels, and how fast.
+/// The BLAS that computes the products of this process, its kernels, and its speed.
 struct products_report {
   blas_name blas;
-  double rate = 0, peak = 0;  // multiply-adds a second on one thread: of BLAS, of registers
+  double rate = 0, peak = 0;  // multiply-adds per second on one thread: by BLAS, in registers
   vector_set processor = vector_set::base;
-  std::string forced;  // OPENBLAS_CORETYPE in the environment
+  std::string forced;  // the environment variable OPENBLAS_CORETYPE; empty if it is not set
 
-  /// "products by OpenBLAS 0.3.21, SkylakeX kernels: 171 of 192 GFLOP/s a core".
+  /// For example "products by OpenBLAS 0.3.21, SkylakeX kernels: 171 of 192 GFLOP/s a core".
   std::string line() const {
     std::array<char, 96> rates{};
     std::snprintf(rates.data(), rates.size(), ": %.0f of %.0f GFLOP/s a core", 2e-9 * rate, 2e-9 * peak);
@@ -62,7 +65,7 @@ struct products_report {
            rates.data();
   }
 
-  /// What slow kernels cost and what to do; empty if they are not slow.
+  /// Says what slow kernels cost, and what to do.  Empty if the kernels are not slow.
   std::string advice() const {
     if (!kernels_are_older(blas, processor)) return {};
     std::array<char, 160> cost{};
@@ -74,7 +77,7 @@ struct products_report {
   }
 };
 
-/// Asks the linked BLAS and measures both rates, about 6 ms.
+/// Gets the names from the linked BLAS, and measures both rates.  Takes about 6 ms.
 inline products_report report_products(backend const&) {
   char const* const forced = std::getenv("OPENBLAS_CORETYPE");
   return {linked_blas(), product_multiply_adds_a_second(), multiply_adds_a_second(), processor_vectors(),

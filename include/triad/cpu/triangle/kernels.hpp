@@ -1,4 +1,4 @@
-// Register kernels of triangular attention for one head: blocks of edges, with lanes along the head width.
+// Register kernels of triangular attention for blocks of edges of one head, with lanes along the head width.
 // SPDX-License-Identifier: Apache-2.0
 //
 //                                                                   operations per element and triangle
@@ -8,9 +8,9 @@
 //   gradients    dP(i, j) = do(i, j) . (v1(i) * v2(j))                5, all three in one pass
 //   of one l     dv1(i) = sum_j p do v2(j),  dv2(j) = sum_i p do v1(i)
 //
-// The kernels read rows in place.  The last vector of a row is masked, so that the neighbouring head is neither added
-// to a sum nor overwritten.  Block sizes are small constants, because accumulators are registers only if every loop
-// over them is unrolled.
+// The kernels read rows in place.  The last vector of a row is masked, so that the numbers of the next head are neither
+// added to a sum nor overwritten.  Block sizes are small constants, because a compiler keeps accumulators in registers
+// only if it unrolls every loop over them.
 #pragma once
 
 #include <type_traits>
@@ -35,7 +35,7 @@ struct rows {
 using in_rows = rows<float const>;
 using out_rows = rows<float>;
 
-/// partial[i ld + j] = lane-wise sums of a_i * b_j, one vector for each pair.
+/// Sets vector i ld + j of `partial` to the lane-wise sums of a_i * b_j.
 template <int I, int J>
 [[gnu::noinline]] inline void dots(in_rows a, in_rows b, index_t k, float* partial, index_t ld) {
   floats acc[std::size_t{I}][std::size_t{J}] = {};
@@ -62,7 +62,8 @@ struct weights {
   index_t row, step;
 };
 
-/// y_r = sum over s < count of w(r, s) b_s for R rows and V vectors; the last vector has `last` floats.
+/// Computes y_r = sum over s < count of w(r, s) b_s for R rows and V vectors, or adds the sum to y_r if `add` is true.
+/// The last vector has the lanes of `last`.
 template <int R, int V>
 [[gnu::always_inline]] inline void mix_columns(weights w, index_t count, in_rows b, simd::tail last, out_rows y,
                                                bool add) {
@@ -91,8 +92,8 @@ template <int R, int V>
     }
 }
 
-/// Does the same for k columns, with four vectors at once if there are enough registers.  A weight is then read once
-/// for all four vectors.
+/// Calls mix_columns() for k columns, with four vectors at a time, or two if there are fewer registers.  Each weight is
+/// then read only once for all these vectors.
 template <int R>
 [[gnu::noinline]] inline void mix(weights w, index_t count, in_rows b, index_t k, out_rows y, bool add) {
   constexpr int most = simd::registers == 32 ? 4 : 2;
@@ -142,9 +143,10 @@ template <int I, int J>
   });
 }
 
-/// Computes the gradients of one l.  p(i, j) = p[i ld + j];  partial(i, j) = lanes of dP.  Row i of v1 and dv1 belongs
-/// to edge (i, l), and row j of v2 and dv2 to edge (l, j).  Row i n + j of `gradient` belongs to edge (i, j).  If V2 is
-/// false, v2 is 1 and has no gradient.  add1, add2: whether dv1, dv2 already hold sums of earlier blocks.
+/// Computes the gradients of one l.  p(i, j) is p[i ld + j].  Vector i ld + j of `partial` is set to dP(i, j), whose
+/// lanes are not added up.  Row i of v1 and dv1 belongs to edge (i, l), and row j of v2 and dv2 belongs to edge (l, j).
+/// Row i n + j of `gradient` belongs to edge (i, j).  If V2 is false, v2 is 1 and has no gradient.  If add1 is true,
+/// dv1 already holds sums of earlier blocks, and the new terms are added.  add2 means the same for dv2.
 template <int I, int J, bool V2>
 [[gnu::noinline]] inline void gradients(float const* p, index_t ld, in_rows gradient, index_t n, index_t k, in_rows v1,
                                         in_rows v2, out_rows dv1, bool add1, out_rows dv2, bool add2, float* partial) {
@@ -188,8 +190,8 @@ template <int I, int J, bool V2>
 template <int N>
 using size = std::integral_constant<int, N>;
 
-/// Cuts n rows into runs of at most four rows (n = 5: one run of five), and calls f(first, size) for each run.  From n
-/// = 6 on, runs of three and four are enough.
+/// Cuts n rows into runs, and calls f(first, size) for each run.  If n is less than 6, there is one run.  Otherwise,
+/// each run has three or four rows.
 template <class F>
 void each_run(index_t n, F&& f) {
   index_t const threes = n < 6 ? (n == 3) : (4 - n % 4) % 4;

@@ -1,7 +1,8 @@
-// Tiled triangular attention: packs matrices into panels, and computes on them with register kernels.
+// Tiled triangular attention: functions that pack matrices into panels, and register kernels that read the panels.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tile has `tile` columns j.  Scores and their gradients have lanes along j, all else has lanes along the head width:
+// A tile has `tile` columns j.  The lanes of the scores and of their gradients are along j.  All other lanes are along
+// the head width.  The layouts and the kernels are:
 //
 //   transposed  [c][tile]            rows j of a matrix, transposed: element (c, j)
 //   panel       [c / lanes][row][lanes]   rows cut into vectors; the last vector is padded with zeros
@@ -27,8 +28,8 @@ inline constexpr int tile = 2 * lanes;
 
 namespace detail {
 
-// Exchanges half of the lanes: those of `a` whose number has bit S, for those of `b` whose number does not have it.
-// `a` and `b` are rows r and r + S.
+// Exchanges half of the lanes of `a` and `b`, which are rows r and r + S.  Lane x of `a`, for x & S not 0, is exchanged
+// with lane x ^ S of `b`.
 template <int S, int... X>
 [[gnu::always_inline]] inline void exchange(floats& a, floats& b, std::integer_sequence<int, X...>) {
   floats const low = simd::detail::shuffle<((X & S) ? (X ^ S) + lanes : X)...>(a, b);
@@ -38,9 +39,9 @@ template <int S, int... X>
 
 }  // namespace detail
 
-/// Transposes rows [0, count), at most `width` of them: to[c width + j] = x(j, c).  Missing rows become copies of the
-/// last row.  Transposes four columns at a time.  Vector r loads these columns from rows r, r + 4, ..., and two
-/// exchanges within each group of four lanes complete the transposition.
+/// Transposes the rows [0, count) of x: to[c width + j] = x(j, c).  `count` is at most `width`, and the rows
+/// [count, width) are copies of the last row.  Four columns are transposed at a time.  Vector r loads these columns
+/// from the rows r, r + 4, ... Two exchanges within each group of four lanes then complete the transposition.
 [[gnu::noinline]] inline void turn(in_rows x, index_t count, index_t k, float* to, index_t width) {
   for (index_t j = 0; j < width; j += lanes) {
     float const* row[lanes];
@@ -62,7 +63,7 @@ template <int S, int... X>
   }
 }
 
-/// Copies rows [0, count) to a panel of panel_rows rows; missing rows up to `wanted` become copies of the last row.
+/// Copies the rows [0, count) to a panel of panel_rows rows.  The rows [count, wanted) become copies of row count - 1.
 inline void pack_panel(in_rows x, index_t count, index_t wanted, index_t k, float* panel, index_t panel_rows) {
   for (index_t r = 0; r < wanted; ++r) {
     float const* const row = x[std::min(r, count - 1)];
@@ -81,15 +82,15 @@ inline void unpack_panel(float const* panel, index_t panel_rows, index_t count, 
   }
 }
 
-/// Prefetches the first k floats of some rows; with Write, for overwriting.
+/// Prefetches the first k floats of `count` rows.  If Write is true, prefetches them for writing.
 template <bool Write = false, class T>
 inline void prefetch_rows(rows<T> x, index_t count, index_t k) {
   for (index_t r = 0; r < count; ++r)
     for (index_t c = 0; c < k + lanes - 1; c += 16) __builtin_prefetch(x[r] + std::min(c, k - 1), Write, 2);
 }
 
-/// s[r ld + j] = scale q_r . k_j for R rows and V vectors of columns j.  k is transposed.  q(r, c) = q[r][c / lanes *
-/// jump + c % lanes] is a panel, or, if jump is `lanes`, rows in place.
+/// Computes s[r ld + j] = scale q_r . k_j for R rows and V vectors of columns j.  k_turned is the transposed k.
+/// Element c of q_r is q[r][c / lanes * jump + c % lanes].  So q is a panel, or rows in place if `jump` is `lanes`.
 template <int R, int V>
 [[gnu::noinline]] inline void scores(in_rows q, index_t jump, float const* k_turned, index_t k, float scale, float* s,
                                      index_t ld) {
@@ -114,7 +115,8 @@ template <int R, int V>
     for (int v = 0; v < V; ++v) simd::store(s + r * ld + v * lanes, acc[r][v] * scale);
 }
 
-/// Adds `count` middle nodes l to acc [i][j][V], for `half` rows i, two columns j and V vectors c.
+/// Adds `count` middle nodes l to acc [i][j][V], for `half` rows i, two columns j and V vectors of channels.  If
+/// `first` is true, acc is overwritten.
 /// p(i, l, j) = p[l layer + i row + j];  v1 [l][half][V lanes];  v2 [l][2][V lanes].
 template <int V>
 [[gnu::noinline]] inline void outputs(float const* p, index_t layer, index_t row, float const* v1, float const* v2,
@@ -151,8 +153,9 @@ template <int V>
       for (int v = 0; v < V; ++v) simd::store(acc + ((i * 2 + j) * V + v) * lanes, a[i][j][v]);
 }
 
-/// Computes dp[l layer + i ld + j] for L middle nodes, `half` rows i and V vectors of columns j.  d_o: [i] transposed,
-/// consecutive;  v2: [l] transposed, v2_layer apart;  v1: [l] panels of v1_rows rows, v1_layer apart.
+/// Computes dp[l layer + i ld + j] for L middle nodes, `half` rows i and V vectors of columns j.  d_o has one
+/// transposed matrix for each i, one after the other.  v2 has one transposed matrix for each l, v2_layer apart.  v1 has
+/// one panel of v1_rows rows for each l, v1_layer apart.
 template <int L, int V>
 [[gnu::noinline]] inline void weight_gradients(float const* d_o, float const* v1, index_t v1_layer, index_t v1_rows,
                                                float const* v2, index_t v2_layer, index_t k, float* dp, index_t layer,
@@ -190,8 +193,9 @@ template <int L, int V>
       for (int v = 0; v < V; ++v) simd::store(dp + l * layer + i * ld + v * lanes, acc[l][i][v]);
 }
 
-/// Computes the value gradients of one l and one vector c, for R rows i and `count` columns j.  p(i, j) = p[i ld + j];
-/// d_o [i][j][lanes], with rows d_o_row apart;  v1, dv1 [i][lanes];  v2, dv2 [j][lanes].
+/// Adds to the value gradients of one l and one vector of channels, for R rows i and `count` columns j.  p(i, j) is
+/// p[i ld + j].  d_o is [i][j][lanes], where the rows i are d_o_row apart.  v1 and dv1 are [i][lanes], and v2 and dv2
+/// are [j][lanes].
 template <int R>
 [[gnu::noinline]] inline void value_gradients(float const* p, index_t ld, float const* d_o, index_t d_o_row,
                                               float const* v1, float const* v2, index_t count, float* dv1, float* dv2) {
@@ -220,8 +224,8 @@ template <int R>
   for (int i = 0; i < R; ++i) simd::store(dv1 + i * lanes, da[i]);
 }
 
-/// y_r += sum over s < count of w(r, s) b_s for R rows and V vectors c.  Distances: b_next and y_next from one vector
-/// to the next; y_row from one row of y to the next.
+/// Adds to y_r the sum over s < count of w(r, s) b_s, for R rows and V vectors of channels.  b_next and y_next are the
+/// distances from one vector to the next vector.  y_row is the distance from one row of y to the next row.
 template <int R, int V>
 [[gnu::noinline]] inline void accumulate(weights w, index_t count, float const* b, index_t b_next, float* y,
                                          index_t y_row, index_t y_next) {
@@ -247,7 +251,8 @@ template <int R, int V>
     for (int v = 0; v < V; ++v) simd::store(y + v * y_next + r * y_row, acc[r][v]);
 }
 
-/// Calls f(first, size) for `count` rows in steps of `group` rows.  The last step has `half` rows if that is enough.
+/// Calls f(first, size) for `count` rows in steps of `group` rows.  The last step has `half` rows if `half` rows are
+/// enough.
 template <class F>
 [[gnu::always_inline]] inline void each_group(index_t count, F&& f) {
   index_t r = 0;
@@ -255,7 +260,7 @@ template <class F>
   if (r < count) f(r, size<half>());
 }
 
-/// Calls f(first, size) for `count` vectors, two at a time.
+/// Calls f(first, size) for `count` vectors in steps of two.  The last step may have one vector.
 template <class F>
 [[gnu::always_inline]] inline void each_pair(index_t count, F&& f) {
   index_t v = 0;

@@ -1,13 +1,14 @@
-// Triangular attention of one graph and head, for graphs of a few nodes: reads edges in place, with lanes along the
-// head width.
+// Triangular attention of one head of a graph with a few nodes.  The kernels read the rows of edges in place, with
+// lanes along the head width.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A dot product leaves one vector of partial sums; sixteen such vectors are summed at a time.  Forward keeps the scores
-// of all l for a block of rows i.  Backward computes one l after the other, since the gradients that belong to one l,
-// dq(., l), dv1(., l), dk(l, .), dv2(l, .), depend on that l alone.
+// A kernel computes a dot product as one vector of partial sums.  The lanes of sixteen such vectors are added up at a
+// time.  Forward keeps the scores of all l for a block of rows i.  Backward computes one l after the other, because the
+// gradients dq(., l), dv1(., l), dk(l, .) and dv2(l, .) depend on one l alone.
 //
-// Causal: middle node l is closed to (masked for) the edges (i, j) with i, j < l, which form a square.  Blocks of edges
-// inside the square are skipped.  In blocks that are only partly inside it, the masked weights are zero.
+// In the causal form, an edge (i, j) with i, j < l does not use middle node l: l is closed to the edge.  These edges
+// form a square.  Blocks of edges that lie inside the square are skipped.  In blocks that lie partly inside the square,
+// the weights of the edges inside are zero.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles {
 
-/// One graph and head.  Rows are edges, i n + j.
+/// One head of one graph.  Row i n + j belongs to edge (i, j).
 struct head {
   index_t n, width;
   in_rows query, key, left, right;  // (n n, width); right.data is null if the form has no right value
@@ -31,24 +32,25 @@ struct head {
   index_t stat_stride;  // the distance between edges in `maximum` and `inverse_sum`
   index_t sources;      // causal: edge (i, j) has middle nodes l < sources, and others up to max(i, j); else n
 
-  /// Every middle node of the edges up to (i, j) is below this number.
+  /// All middle nodes of the edges up to (i, j) are below this number.
   index_t end(index_t i, index_t j) const { return causal_end(sources, n, i, j); }
-  /// Whether l is open to (not masked for) any edge up to (i, j).
+  /// Whether l is open to any edge up to (i, j).
   bool open(index_t l, index_t i, index_t j) const { return l < sources || l <= i || l <= j; }
-  /// For edges with one end at `last` or before: the first other end of an edge to which l may be open.
+  /// If one end of an edge is at most `last`, l is open to the edge only if the other end is at least this number.
   index_t begin(index_t l, index_t last) const { return open(l, last, last) ? 0 : l; }
 };
 
-/// For one l, sets the elements of rows i0 .. i0 + height and columns j0 .. j0 + columns to `value` if l is closed to
-/// their edge.
+/// Sets elements of s to `value` if l is closed to their edges.  s has the rows [i0, i0 + height) and the columns
+/// [j0, j0 + columns) of one l.
 inline void close(head const& x, index_t l, index_t i0, index_t height, index_t j0, index_t columns, float* s,
                   index_t ld, float value) {
   if (l < x.sources || l <= j0) return;
   for (index_t i = 0; i < std::min(height, l - i0); ++i) std::fill_n(s + i * ld, std::min(columns, l - j0), value);
 }
 
-/// If a graph has at most this number of nodes, all rows i are one block.  With AVX-512, one thread and four heads of
-/// width 50, the gradients then take 0.7 of the tiled kernel's time at n = 20.  At n = 28 they take the same time.
+/// If a graph has at most this number of nodes, all its rows i are one block.  We measured the gradients of four heads
+/// of width 50 with AVX-512 and one thread.  At n = 20 they take 0.7 of the time of the tiled kernel, and at n = 28 the
+/// same time.
 inline constexpr index_t whole_graph = 20;
 
 constexpr index_t row_block(index_t n) { return n <= whole_graph ? n : 4; }
@@ -58,21 +60,22 @@ constexpr index_t copied_floats(index_t n, index_t width) {
   return n <= whole_graph ? 4 * n * n * simd::padded(width) : 0;
 }
 
-/// The number of floats of scratch for forward and for backward of a graph of n nodes.
+/// The number of floats of scratch memory that small_forward() needs for a graph of n nodes.
 constexpr index_t small_forward_floats(index_t n, index_t width) {
   auto const edges = simd::padded(row_block(n) * n);
   return edges * (n + lanes + 2) + copied_floats(n, width);
 }
-/// The number of edges for which a row of scratch has memory.  Blocks begin at any row, so the last vector of the last
-/// block may end up to a vector after the last edge.
+/// The number of edges in a row of scratch memory.  Blocks begin at any row, so the last vector of the last block may
+/// end up to a vector after the last edge.
 constexpr index_t backward_edges(index_t n) { return simd::padded(n * n) + lanes; }
 constexpr index_t small_backward_floats(index_t n, index_t width) {
   auto const edges = backward_edges(n), block = simd::padded(row_block(n) * n);
   return 6 * edges + block * lanes + (n <= whole_graph ? n * n * simd::padded(width) : 0) + copied_floats(n, width);
 }
 
-/// Returns the head with its rows copied side by side into `room`, if the distance of its rows is a multiple of 512
-/// bytes.  Rows at this distance are mapped to a few sets of the first-level cache, where they would evict each other.
+/// Copies the rows of the head to consecutive memory, and returns the head of the copies, if the distance of the rows
+/// is a multiple of 512 bytes.  Otherwise returns x.  Rows at such a distance are mapped to a few sets of the
+/// first-level cache, and would evict each other.
 inline head collected(head x, float* room) {
   if (x.n < 4 || x.n > whole_graph || x.query.stride % 128 != 0) return x;
   auto const row = simd::padded(x.width);
@@ -102,7 +105,8 @@ template <class F>
   });
 }
 
-/// s[t] = scale q(i, l) . k(l, j) (own_key: k(i, j)), t = (i - i0) n + j, for rows i0 .. i0 + height of one l.
+/// Computes the scores of one l for the rows [i0, i0 + height): s[t] = scale q(i, l) . k(l, j), where t is (i - i0) n +
+/// j.  If OwnKey is true, the key is k(i, j).
 template <bool OwnKey>
 inline void score_rows(head const& x, index_t l, index_t i0, index_t height, float* partial, float* s) {
   auto const n = x.n;
@@ -130,7 +134,7 @@ inline void score_rows(head const& x, index_t l, index_t i0, index_t height, flo
   close(x, l, i0, height, 0, n, s, n, below_all<float>);
 }
 
-/// Turns s[l][t] into the softmax over l, with dropout; stores the statistics.
+/// Replaces the scores s[l][t] by their softmax over l, with dropout.  Stores the statistics of the softmax.
 inline void softmax_rows(head const& x, index_t i0, index_t height, index_t layer, float* s, float* maximum,
                          float* inverse_sum, float* out_maximum, float* out_inverse_sum) {
   auto const n = x.n;
@@ -198,10 +202,10 @@ template <bool OwnKey, bool RightValue>
 void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* maximum, float const* inverse_sum,
                     out_rows dq, out_rows dk, out_rows dv1, out_rows dv2, float* scratch) {
   auto const n = scattered.n, width = scattered.width, height_limit = row_block(n), edges = backward_edges(n);
-  float* const m = scratch;  // [edge], as are all below
+  float* const m = scratch;  // [edge], as all arrays up to ds
   float* const inverse = m + edges;
   float* const delta = inverse + edges;
-  float* const p = delta + edges;  // softmax, then its gradient
+  float* const p = delta + edges;  // scores, then their softmax
   float* const dropped = p + edges;
   float* const ds = dropped + edges;
   float* const partial = ds + edges;
@@ -212,7 +216,8 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
     m[t] = maximum[t * x.stat_stride];
     inverse[t] = inverse_sum[t * x.stat_stride];
   }
-  // In a small graph, the rows of do are read n times, so aligned and padded copies save more time than copying takes.
+  // In a small graph, the rows of do are read n times.  So aligned and padded copies save more time than the copying
+  // takes.
   bool const pack = height_limit == n;
   in_rows const gradient = pack ? in_rows{packed, simd::padded(width)} : d_o;
   for (index_t t0 = 0; t0 < n * n; t0 += lanes) {

@@ -1,4 +1,4 @@
-// Divides a call of triangular attention into tasks over heads and runs of graphs, and plans its scratch memory.
+// Divides a call of triangular attention into tasks, and plans the scratch memory of the call.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -35,9 +35,9 @@ rows<T> head_rows(matrix<T> m, index_t first_edge, index_t head, index_t width) 
   return {m.data_handle() + first_edge * m.stride(0) + head * width, m.stride(0)};
 }
 
-/// The scratch of one call and its parts; a null base measures the size.
+/// The parts of the scratch memory of one call.  If `base` is null, only the size is computed.
 struct scratch_parts {
-  index_t* first_task;      // (b + 1): for each graph, the number of tasks of tiled graphs before it
+  index_t* first_task;      // (graphs + 1): the number of tasks of tiled graphs before each graph
   std::uint64_t* bits;      // dropout: bit e for element e
   float* statistics;        // backward of tiled graphs: [maximum, 1 / sum, delta][head][rows + tile]
   index_t statistics_rows;  // rows + tile, rounded up
@@ -81,8 +81,8 @@ inline scratch_parts forward_parts(backend& ex, triangle_options const& options,
   return {base, options, dims, floats_wanted, ex.threads, false, 0};
 }
 
-/// The largest number of floats of do that backward packs at once, for several graphs and heads.  Backward always packs
-/// at least one head.
+/// The largest number of floats of do that backward packs at once, for several graphs and heads.  If a single head has
+/// more floats, backward packs one head at a time.
 inline constexpr index_t packed_budget = 1 << 22;
 
 inline index_t packed_floats(triangle_options const& options, index_t width, graph_dims const& dims) {
@@ -138,7 +138,7 @@ inline head make_head(triangle_options const& options, triangle_projections<floa
   return h;
 }
 
-/// Prefetches the rows of one matrix; with Write, for overwriting.
+/// Prefetches the rows [first, first + count) of a matrix.  If Write is true, prefetches them for writing.
 template <bool Write, class T>
 void prefetch(matrix<T> m, index_t first, index_t count) {
   for (index_t r = first; r < first + count; ++r) {
@@ -147,9 +147,10 @@ void prefetch(matrix<T> m, index_t first, index_t count) {
   }
 }
 
-/// Calls f(graph, head, thread) in parallel for the graphs of at most `limit` nodes.  A task is a run of graphs.  While
-/// a graph is computed, fetch(first row, rows) prefetches the rows of the next graph.  Hardware does not prefetch them,
-/// because a head reads only a part of every row.
+/// Calls f(graph, head, thread) in parallel for the graphs of at most `limit` nodes.  A task computes one graph or a
+/// few successive graphs, or one head if there are few graphs.  While one graph is computed, fetch(first row, rows)
+/// prefetches the rows of the next graph.  The hardware does not prefetch these rows, because a head reads only a part
+/// of each row.
 template <class F, class P>
 void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit, index_t row_bytes, F&& f, P&& fetch) {
   index_t const graphs = g.dims.graphs, run = graphs >= 64 ? 8 : 1;
@@ -175,8 +176,8 @@ void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit,
   });
 }
 
-/// Calls f(graph, task, thread) in parallel for each graph first .. last that is not small, and for each of its tasks 0
-/// .. tasks(n).  n is the number of nodes of the graph.
+/// Calls f(graph, task, thread) in parallel for each graph in [first, last) that is not small, and for each `task`
+/// below tasks(n), where n is the number of nodes of the graph.
 template <class N, class F>
 void each_tiled(backend& ex, graph_batch const& g, index_t first, index_t last, index_t* first_task, N&& tasks, F&& f) {
   first_task[first] = 0;
@@ -188,8 +189,9 @@ void each_tiled(backend& ex, graph_batch const& g, index_t first, index_t last, 
   });
 }
 
-/// Calls f(first, last, first_head, heads) for runs of graphs with all heads, or for one graph with some heads, so that
-/// the packed do fits into `room` floats.
+/// Divides all graphs and heads into portions, so that the packed do of a portion fits into `room` floats.  A portion
+/// is a run of graphs with all heads, or one graph with some heads.  Calls f(first, last, first_head, heads) for each
+/// portion.
 template <class F>
 void each_portion(index_t heads, index_t width, graph_batch const& g, index_t room, F&& f) {
   auto const floats_of = [&](index_t graph) {
@@ -209,7 +211,7 @@ void each_portion(index_t heads, index_t width, graph_batch const& g, index_t ro
   }
 }
 
-/// Throws contract_violation if the batch is larger than its dims, because memory was measured for the dims.
+/// Throws contract_violation if the batch is larger than g.dims, because the scratch memory is for g.dims.
 inline void expect_measured(graph_batch const& g) {
   index_t triangles = 0;
   for (index_t b = 0; b < g.dims.graphs; ++b) {
@@ -224,7 +226,8 @@ inline void expect_measured(graph_batch const& g) {
                                                    ", those of the batch's dims");
 }
 
-/// Stores the statistics by heads instead of by edges, and delta = sum over the head of do o.
+/// Copies the statistics, so that the values of each head are consecutive.  Also computes delta, the dot product of do
+/// and o for each edge and head.
 inline void gather_statistics(backend& ex, index_t heads, index_t width, triangle_statistics<float const> const& s,
                               matrix<float const> o, matrix<float const> d_o, index_t rows_there, float* to) {
   auto const rows = o.extent(0);

@@ -1,17 +1,17 @@
-// Triangular attention backward in tiles.  A task is one head of one graph and a block of middle nodes l, with all i
-// and j.
+// Triangular attention backward in tiles.  A task computes a block of middle nodes l of one head of one graph, with all
+// i and j.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients dq(., l), dv1(., l), dk(l, .), dv2(l, .) depend on one l alone, so exactly one task writes them.
-// Panels of k, v2, dk, dv2 of the block stay in the second-level cache.  do, which every block reads, is packed once
-// for all blocks and read from memory:
+// The gradients dq(., l), dv1(., l), dk(l, .) and dv2(l, .) depend on one l alone, so exactly one task writes them.
+// Panels of k, v2, dk and dv2 of the block stay in the second-level cache.  Every block reads do.  So do is packed once
+// for all blocks, and then read from memory:
 //
 //   for a block of rows i, for a tile of columns j:
 //     p = exp(s - m) / z;  dP = sum_c do v1 v2;  dS = p (dP - delta) / sqrt(k);  dv1, dv2 from p;  dq, dk from dS
 //
-// Causal: an l after the sources is closed to (masked for) the edges (i, j) with i, j < l, which form a square.  Tiles
-// inside the square are skipped, and so are rows and columns of a register kernel.  In the rest of the square inside a
-// tile, p and dS are zero.
+// In the causal form, an edge (i, j) with i, j < l does not use middle node l if l is not a source: l is closed to the
+// edge.  These edges form a square.  Tiles that lie inside the square are skipped.  Inside a tile, the register kernels
+// skip the rows and columns that lie inside the square.  For the other edges inside the square, p and dS are zero.
 #pragma once
 
 #include "triad/cpu/triangle/panels.hpp"
@@ -26,7 +26,8 @@ struct backward_tiles {
   index_t n, width;
   index_t vectors() const { return simd::vectors(width); }
   index_t tiles() const { return (n + tile - 1) / tile; }
-  /// The number of middle nodes in a block: 16 if the panels of a block then fit the second-level cache, else 8.
+  /// The number of middle nodes in a block: 16 if the panels of 16 middle nodes fit into the second-level cache, else
+  /// 8.
   index_t block() const { return 16 * columns_of_one() * 4 <= 1600000 ? 16 : 8; }
   index_t turned() const { return tiles() * tile * width; }             // for one l: [tile][c][tile]
   index_t panel() const { return tiles() * tile * vectors() * lanes; }  // for one l: [tile][c / lanes][tile][lanes]
@@ -34,11 +35,13 @@ struct backward_tiles {
   index_t rows_of_one() const { return block_rows * vectors() * lanes; }  // for one l: [c / lanes][block_rows][lanes]
   index_t floats() const { return block() * (columns_of_one() + 4 * rows_of_one() + 2 * block_rows * tile); }
   index_t row_blocks() const { return (n + block_rows - 1) / block_rows; }
-  /// The size of do of a tile, packed: [i][c][tile] transposed, then the panel [c / lanes][i][tile][lanes].
+  /// The number of floats in do of a packed tile: [i][c][tile] transposed, and then the panel
+  /// [c / lanes][i][tile][lanes].
   index_t gradient() const { return block_rows * tile * (width + vectors() * lanes); }
-  /// The size of do of the head, as tiles: [i / block_rows][tile].
+  /// The number of floats in do of a packed head.  The order of its tiles is [i / block_rows][tile].
   index_t gradients() const { return row_blocks() * tiles() * gradient(); }
-  /// The largest number of floats for any graph of up to n nodes, since a smaller graph may have larger blocks of l.
+  /// The largest number of floats for any graph of up to n nodes.  A smaller graph may have larger blocks of l, and so
+  /// need more floats.
   index_t most_floats() const {
     index_t most = 0;
     for (index_t m = tile; m < n + tile; m += tile) most = std::max(most, backward_tiles{m, width}.floats());
@@ -46,7 +49,8 @@ struct backward_tiles {
   }
 };
 
-/// Calls f(j0, vectors) for the tiles of n columns: two vectors, or one if the rest is short.
+/// Calls f(j0, vectors) for the tiles of n columns.  A tile has two vectors.  The last tile has one vector if one is
+/// enough.
 template <class F>
 void each_tile(index_t n, F&& f) {
   for (index_t j0 = 0; j0 < n; j0 += tile) {
@@ -58,7 +62,7 @@ void each_tile(index_t n, F&& f) {
   }
 }
 
-/// Packs block number `block` of the rows of do into its part of `packed`, which has gradients() floats.
+/// Packs block number `block` of the rows of do.  `packed` has gradients() floats for all blocks.
 inline void pack_gradient(backward_tiles const& t, in_rows d_o, index_t block, float* packed) {
   index_t const i0 = block * block_rows, height = (std::min(block_rows, t.n - i0) + half - 1) / half * half;
   each_tile(t.n, [&](index_t j0, auto v) {
@@ -74,14 +78,15 @@ inline void pack_gradient(backward_tiles const& t, in_rows d_o, index_t block, f
   });
 }
 
-/// The softmax statistics and delta of one head for all edges of a graph, in order of edges; readable up to a tile
-/// beyond the last edge.
+/// The softmax statistics and delta of one head for all edges of a graph, in the order of edges.  Kernels may read up
+/// to a tile beyond the last edge.
 struct edge_statistics {
   float const *maximum, *inverse_sum, *delta;
 };
 
-/// Turns p from scores into probabilities with dropout, and ds from gradients of probabilities into gradients of
-/// scores.  Rows past `height` and masked elements become zero, whatever they held before.
+/// Replaces the scores p by probabilities with dropout, and replaces the gradients of probabilities in ds by gradients
+/// of scores.  Masked elements of ds become zero.  In p and in ds, the rows from `height` on become zero, and so do the
+/// edges to which l is closed.
 inline void score_gradients(head const& x, edge_statistics const& e, index_t l, index_t i0, index_t height,
                             index_t padded_height, index_t j0, index_t columns, index_t width, float* p, float* ds) {
   auto const n = x.n;
@@ -109,7 +114,7 @@ inline void score_gradients(head const& x, edge_statistics const& e, index_t l, 
   }
 }
 
-/// Computes all gradients of middle nodes l0 .. l0 + count.
+/// Computes all gradients of the middle nodes [l0, l0 + count).
 template <bool RightValue>
 class backward_block {
  public:
@@ -210,13 +215,13 @@ class backward_block {
     return d_o + (i0 / block_rows * size_of.tiles() + j0 / tile) * size_of.gradient();
   }
 
-  /// For edges with one end at `last` or before: the first other end to which l is open, counted from `begin`.
+  /// Returns head::begin() for middle node l0 + l and the edges with one end at `last` or before, counted from `begin`.
   index_t first_of(index_t l, index_t last, index_t begin) const {
     return std::max<index_t>(0, x.begin(l0 + l, last) - begin);
   }
 
-  /// Prefetches memory in parts, one part at each l of a tile: data that the next tile and the next block of rows will
-  /// read, and memory that this block will write.
+  /// Prefetches memory in `count` parts, one part for each l of a tile.  The memory is what the next tile and the next
+  /// block of rows will read, and what this block will write.
   void prefetch_next(index_t i0, index_t j0, index_t l) {
     bool const last_tile = j0 + tile >= n;
     if (float const* const next = gradient_of(i0, j0) + size_of.gradient(); next < d_o + size_of.gradients())
@@ -247,7 +252,7 @@ class backward_block {
         x.end(last_row, last_column) - l0;  // middle nodes of the block that are open to some edge of the tile
     if (open <= 0) return;
     if constexpr (!RightValue)
-      open = (open + group - 1) / group * group;  // `accumulate` adds this many l, whatever they hold
+      open = (open + group - 1) / group * group;  // because `accumulate` adds whole groups of l
     index_t const here = std::min(count, open);
     float const* const gradient_turned = gradient_of(i0, j0);
     float const* const gradient = gradient_turned + block_rows * tile * k;

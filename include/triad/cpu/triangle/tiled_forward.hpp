@@ -1,13 +1,14 @@
-// Triangular attention forward in tiles.  A task is one head of one graph, with `tile` columns j and all l; it computes
-// `group` rows i at a time.
+// Triangular attention forward in tiles.  A task computes `tile` columns j of one head of one graph, with all middle
+// nodes l.  It computes `group` rows i at a time.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   pack k(., j) transposed and v2(., j), once for all i: they stay in the second-level cache for all rows i
+//   pack k(., j) transposed and v2(., j), once: they stay in the second-level cache for all rows i
 //   for every block of rows i:  scores of all l;  exp(s - max) and its sum;  o += p v1 v2;  o / sum
 //
-// The last block of rows begins early enough to end at the last row of the graph, so some rows are computed and written
-// twice. Causal: a block takes the middle nodes that are open to (not masked for) any of its edges.  The score is
-// -infinity if a middle node is closed to an edge.
+// The last block of rows ends at the last row of the graph, so it may overlap the block before it.  The rows in the
+// overlap are computed and written twice.  In the causal form, an edge does not use all middle nodes: a middle node is
+// open to the edges that use it, and closed to the other edges.  A block of edges computes every middle node that is
+// open to any edge of the block.  If a middle node is closed to an edge, its score is -infinity.
 #pragma once
 
 #include "triad/core/finite.hpp"
@@ -16,12 +17,12 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles {
 
-/// The number of middle nodes l in one pass of the output kernel: panels of 4 rows by 32 channels then fit the
-/// first-level cache.
+/// The number of middle nodes l in one pass of the output kernel.  With this number, panels of 4 rows by 32 channels
+/// fit into the first-level cache.
 inline constexpr index_t chunk = 32;
 
-/// Copies rows [0, count) of one l to blocks of R rows: [row / R][pair of vectors][l][row % R][pair].  Missing rows
-/// become copies of the last row.
+/// Copies the rows of one l to blocks of R rows, as [row / R][pair of vectors][l][row % R][pair].  The rows
+/// [count, rows_wanted) become copies of row count - 1.
 template <int R>
 inline void pack_pairs(in_rows x, index_t count, index_t rows_wanted, index_t k, index_t l, index_t n, float* to) {
   auto const vectors = simd::vectors(k);
@@ -48,8 +49,9 @@ struct forward_tiles {
   index_t floats() const { return keys() + right() + left() + probabilities() + statistics() + sums(); }
 };
 
-/// Softmax of `height` rows and the vectors of one tile.  s holds the scores of middle nodes 0 .. end and becomes exp(s
-/// - maximum), with dropout, but neither divided by the sum nor multiplied by 1 / (1 - rate).
+/// Computes the exponentials of the softmax for `height` rows and the vectors of one tile.  Replaces the scores s of
+/// the middle nodes [0, end) by exp(s - maximum), and sets `sum` to the sum of the exponentials.  Then sets the
+/// elements of s that dropout does not keep to zero.  The caller divides by the sum, and multiplies by 1 / (1 - rate).
 inline void exponentials(head const& x, float* s, index_t layer, index_t end, index_t i0, index_t height, index_t j0,
                          index_t width, float const* maximum, float* sum) {
   for (index_t t = 0; t < height * width; t += lanes) simd::store(sum + t, floats{});
@@ -65,7 +67,7 @@ inline void exponentials(head const& x, float* s, index_t layer, index_t end, in
       }
 }
 
-/// Masks rows i0 .. i0 + height of one l.
+/// Sets the masked scores in the rows [i0, i0 + height) of one l to `fill`.
 inline void mask_scores(head const& x, index_t l, index_t i0, index_t height, index_t j0, index_t columns, float* s,
                         index_t ld, float fill) {
   for (index_t i = 0; i < height; ++i)
@@ -73,7 +75,7 @@ inline void mask_scores(head const& x, index_t l, index_t i0, index_t height, in
       if (x.masked[((i0 + i) * x.n + l) * x.n + j0 + j] != 0) s[i * ld + j] = fill;
 }
 
-/// Computes o and the statistics of columns j0 .. j0 + columns.  V is the number of vectors in the tile.
+/// Computes o and the statistics of the columns [j0, j0 + columns).  V is the number of vectors in a row of the tile.
 template <bool OwnKey, bool RightValue, int V>
 void tiled_forward(head const& x, index_t j0, index_t columns, out_rows o, float* out_maximum, float* out_inverse_sum,
                    float* scratch) {
@@ -108,8 +110,7 @@ void tiled_forward(head const& x, index_t j0, index_t columns, out_rows o, float
       for (index_t i = 0; i < R; ++i) {
         turn(x.key.from((i0 + i) * n + j0), columns, k, keys, width);
         each_group(end, [&](index_t l, auto h) {
-          index_t const first =
-              std::min<index_t>(l, end - decltype(h)::value);  // `end` is at least R; in a block of fewer rows it is n
+          index_t const first = std::min<index_t>(l, end - decltype(h)::value);  // end >= R; if R is `half`, end is n
           scores<decltype(h)::value, V>(x.query.from((i0 + i) * n + first), lanes, keys, k, x.scale,
                                         p + first * layer + i * width, layer);
         });
