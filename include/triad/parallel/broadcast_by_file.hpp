@@ -1,5 +1,5 @@
-// Sends bytes from process 0 to all other processes through files in a shared folder, before the processes are
-// connected.
+// Sends bytes from process 0 to all other processes.  The processes are not connected yet, so they use files in a
+// shared folder.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   process r > 0   draws a random number and writes the file PATH.r: "wants NUMBER"
@@ -7,8 +7,8 @@
 //   process r > 0   finds its number in PATH, reads the bytes and writes PATH.r: "has NUMBER"
 //   process 0       removes all files
 //
-// Files of an earlier run have other numbers.  So no process reads their bytes, and they do not prevent a process from
-// joining.  A file is first written completely under another name, and then moved to its final name.
+// Files of an earlier run have other numbers.  So no process reads the bytes of these files, and the files do not stop
+// a process from joining.  A file is first written completely under another name, then moved to its final name.
 #pragma once
 
 #include <array>
@@ -73,7 +73,7 @@ inline std::string bytes_of_hexadecimal(std::string const& text) {
   return bytes;
 }
 
-/// Waits until done() returns true.  If this takes longer than `patience`, throws communication_error with the text of
+/// Waits until done() returns true.  If the wait is longer than `patience`, throws communication_error with the text of
 /// late().
 template <class Done, class Late>
 void wait_for_files(std::chrono::milliseconds patience, Done const& done, Late const& late) {
@@ -85,9 +85,9 @@ void wait_for_files(std::chrono::milliseconds patience, Done const& done, Late c
 }
 }  // namespace detail
 
-/// Returns in every process the `bytes` that process 0 passes.  All processes must call it.  path: the name of a file
-/// that only this run uses, in a folder that all processes can access.  Throws communication_error if a file cannot be
-/// written, or if a process does not arrive within `patience`.
+/// Returns the `bytes` that process 0 passes, in every process.  All processes must call this function.  `path` is the
+/// name of a file that only this run uses, in a folder that all processes can access.  Throws communication_error if a
+/// file cannot be written, or if a process does not call the function within `patience`.
 inline std::string broadcast_by_file(std::string const& path, int rank, int size, std::string const& bytes,
                                      std::chrono::milliseconds patience) {
   TRIAD_EXPECTS(rank >= 0 && rank < size,

@@ -7,14 +7,15 @@
 //   ((x_0 + x_1) + (x_2 + x_3)) + ((x_4 + x_5) + (x_6 + x_7)) + ...
 //
 // So 2 processes that each sum half of 8 terms along the tree get the same bits as 8 processes with one term each.
-// MPI_Allreduce and ncclAllReduce guarantee no order of terms.  So a sum uses only exchanges between two processes:
+// MPI_Allreduce and ncclAllReduce do not guarantee an order of terms.  Therefore a sum uses only exchanges between two
+// processes:
 //
 //   long rows    d = 1, 2, 4, ...: rank r and its partner, rank r xor d, divide their current range into halves.  Each
-//                keeps one half and adds its partner's values to it.  Then the halves are sent back in the opposite
-//                order.  A process sends 2 (1 - 1/size) rows.
+//                process keeps one half, and adds the partner's values to this half.  Then the halves are sent back, in
+//                the opposite order.  A process sends 2 (1 - 1/size) rows.
 //   short rows   d = 1, 2, 4, ...: both partners send their whole row.  This takes half as many messages.
 //
-// Both ways add the terms of an element in the order of d, so both give the bits of the tree.
+// Both methods add the terms of an element in the order of d, so both give the bits of the tree.
 #pragma once
 
 #include <concepts>
@@ -36,10 +37,11 @@ struct communication_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A connection between processes.  exchange(ex, partner, mine, theirs) sends `mine` to the partner and overwrites
-/// `theirs` with the partner's row.  Both rows are in the backend's memory, may have any length, and must not overlap.
-/// Exchanges run in order with the backend's other work.  The partner must call exchange() with the same two lengths in
-/// the opposite order.  Throws communication_error if the exchange fails.  barrier() returns when all processes have
+/// A connection between processes.  exchange(ex, partner, mine, theirs) sends `mine` to the partner, and overwrites
+/// `theirs` with the partner's row.  Both rows are in the backend's memory and may have any length.  The rows must not
+/// overlap.  Exchanges run in order with other work of the backend.  The partner must call exchange() with the same two
+/// lengths in the opposite order.  Throws communication_error if the exchange fails.  barrier() returns when all
+/// processes have called barrier().
 /// called it.
 template <class C, class Ex, class T>
 concept communicator = requires(C& c, Ex& ex, vec<T const> mine, vec<T> theirs) {
@@ -49,8 +51,9 @@ concept communicator = requires(C& c, Ex& ex, vec<T const> mine, vec<T> theirs) 
   c.barrier();
 };
 
-/// The base class of communicators that send bytes in host memory.  Self has exchange_bytes(partner, mine, bytes,
-/// theirs, bytes).  Rows on a device are copied through host memory, which grows to the size of the longest row.
+/// The base class of communicators that send bytes in host memory.  `Self` must have exchange_bytes(partner, mine,
+/// bytes, theirs, bytes).  Rows on a device are copied through host memory.  This memory grows to the size of the
+/// longest row.
 template <class Self>
 class host_communicator {
  public:
@@ -93,7 +96,8 @@ vec<T> part_of(vec<T> all, index_t first, index_t last) {
   return make_vec(all.data_handle() + first, last - first);
 }
 
-/// Rows up to this length are sent whole, because another message would cost more than sending the additional values.
+/// Rows up to this length are sent whole.  For such rows, a second message would take longer than the additional
+/// values.
 inline constexpr index_t short_row = 4096;
 
 constexpr bool is_power_of_two(index_t n) { return n > 0 && (n & (n - 1)) == 0; }
@@ -102,14 +106,15 @@ inline void expect_power_of_two(char const* what, index_t n) {
 }
 }  // namespace detail
 
-/// Returns the number of elements of scratch memory, in the backend's memory, that all_reduce needs.
+/// Returns the number of elements of scratch memory that all_reduce needs.  The memory must be the backend's memory.
 constexpr index_t all_reduce_scratch(index_t values, int processes) {
   if (processes < 2) return 0;
   return values <= detail::short_row ? values : (values + 1) / 2;
 }
 
-/// Replaces `values` by their sum over all processes.  The sum has the same bits in each process.  scratch: at least
-/// all_reduce_scratch() elements, which are overwritten.  All processes must call it, with rows of the same length.
+/// Replaces `values` by their sum over all processes.  The sum has the same bits in each process.  `scratch` must have
+/// at least all_reduce_scratch() elements, which are overwritten.  All processes must call this function, with rows of
+/// the same length.
 template <backend Ex, class C, class T>
   requires communicator<C, Ex, T>
 void all_reduce(Ex& ex, C& processes, vec<T> values, vec<T> scratch) {
@@ -130,8 +135,8 @@ void all_reduce(Ex& ex, C& processes, vec<T> values, vec<T> scratch) {
     }
     return;
   }
-  // The range of this process after the steps before d.  Each step halves the range.  A rank keeps the lower half if
-  // its bit for this step is 0.
+  // The range of this process after the steps before d.  Each step halves the range.  A process keeps the lower half if
+  // the bit of its rank for this step is 0.
   struct range {
     index_t first, last;
     range half(bool lower) const {
@@ -158,7 +163,8 @@ void all_reduce(Ex& ex, C& processes, vec<T> values, vec<T> scratch) {
   }
 }
 
-/// Copies the values of process 0 to every process.  All processes must call it, with rows of the same length.
+/// Copies the values of process 0 to every process.  All processes must call this function, with rows of the same
+/// length.
 template <backend Ex, class C, class T>
   requires communicator<C, Ex, T>
 void broadcast(Ex& ex, C& processes, vec<T> values) {

@@ -6,7 +6,7 @@
 //   triad::trainer<model, triad::cpu::backend, triad::mpi> learner(ex, m, {.shares = 8}, processes);
 #pragma once
 
-// Leaves out MPI's C++ bindings, because the MPI standard has removed them and they are slow to compile.
+// Leaves out MPI's C++ bindings.  The MPI standard has removed these bindings, and they are slow to compile.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -24,7 +24,7 @@
 namespace triad {
 
 namespace detail {
-/// Throws communication_error if the MPI call failed.  doing: describes the call in the message.
+/// Throws communication_error if the MPI call failed.  `doing` describes the call, for the message.
 inline void expect_mpi(int answer, char const* doing) {
   if (answer == MPI_SUCCESS) return;
   std::array<char, MPI_MAX_ERROR_STRING> text{};
@@ -36,9 +36,9 @@ inline void expect_mpi(int answer, char const* doing) {
 }
 }  // namespace detail
 
-/// Starts MPI, and ends it in the destructor; a program must have only one session.  If an exception leaves the
-/// session's scope, all other processes are ended, because they would wait forever.  So report the error inside this
-/// scope.
+/// Starts MPI in the constructor, and ends MPI in the destructor.  A program must have only one session.  If an
+/// exception leaves the session's scope, all other processes are ended, because they would wait forever.  So report
+/// errors inside this scope.
 class mpi_session {
  public:
   /// Removes mpirun's arguments from the command line.
@@ -64,8 +64,8 @@ class mpi_session {
   int exceptions_;
 };
 
-/// The processes of an MPI communicator, which this class duplicates.  Rows on a device are copied through host memory.
-/// If MPI reports an error, throws communication_error.
+/// The processes of an MPI communicator.  The constructor duplicates this communicator.  Rows on a device are copied
+/// through host memory.  Throws communication_error if MPI reports an error.
 class mpi : public host_communicator<mpi> {
  public:
   explicit mpi(MPI_Comm among = MPI_COMM_WORLD) {

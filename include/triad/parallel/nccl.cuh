@@ -1,15 +1,15 @@
-// A communicator for GPUs that train one model together, with one process for each GPU.  NCCL exchanges rows between
-// them.
+// A communicator for GPUs that train one model together.  There is one process for each GPU, and the processes exchange
+// rows with NCCL.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   triad::cuda::backend ex(device);
 //   triad::nccl processes(ex, triad::nccl_id::of_all(host), host.rank(), host.size());
 //   triad::trainer<model, triad::cuda::backend, triad::nccl> learner(ex, m, {.shares = 8}, processes);
 //
-// host is a communicator of the same processes that sends host memory, such as triad::mpi.  Without it, the processes
-// find each other through a file (nccl_id::by_file).  An exchange is ncclSend and ncclRecv in one group, in the
-// backend's stream, and the host does not wait for it.  parallel/communicator.hpp computes the sums, because
-// ncclAllReduce guarantees no order of terms.
+// `host` is a communicator of the same processes that sends host memory, such as triad::mpi.  Without such a
+// communicator, the processes find each other through a file (nccl_id::by_file).  An exchange is ncclSend and ncclRecv
+// in one group, in the backend's stream.  The host does not wait for an exchange.  parallel/communicator.hpp computes
+// the sums, because ncclAllReduce does not guarantee an order of terms.
 #pragma once
 
 #include <nccl.h>
@@ -44,7 +44,7 @@ void expect_nccl(ncclResult_t answer, ncclComm_t by, Doing const& doing) {
   throw communication_error(text + "; with NCCL_DEBUG=WARN set, NCCL says more");
 }
 
-/// The NCCL type as which a value of type T is sent; values are copied bit by bit.
+/// The NCCL type that is used to send a value of type T.  Values are copied bit by bit.
 template <class T>
 inline constexpr ncclDataType_t nccl_type = std::is_same_v<T, float>    ? ncclFloat32
                                             : std::is_same_v<T, double> ? ncclFloat64
@@ -53,13 +53,13 @@ inline constexpr ncclDataType_t nccl_type = std::is_same_v<T, float>    ? ncclFl
 template <class T>
 inline constexpr std::size_t nccl_values = nccl_type<T> == ncclUint8 ? sizeof(T) : 1;
 
-/// A context whose memory is host memory, in which nccl_id::of_all() sends the identifier.
+/// A context whose memory is host memory.  nccl_id::of_all() sends the identifier in this memory.
 struct memory_of_nccl_id {
   using memory = host_memory;
 };
 }  // namespace detail
 
-/// The identifier of a communicator.  One process creates it, and all processes need it.
+/// The identifier of a communicator.  One process creates the identifier, and all processes need it.
 struct nccl_id {
   ncclUniqueId value;
 
@@ -68,8 +68,8 @@ struct nccl_id {
     detail::expect_nccl(ncclGetUniqueId(&id.value), nullptr, [] { return "making an id"; });
     return id;
   }
-  /// Creates an identifier in process 0 and sends it to the other processes through the communicator `host`.  All
-  /// processes must call it.
+  /// Creates an identifier in process 0, and sends it to the other processes through the communicator `host`.  All
+  /// processes must call this function.
   template <class Host>
   static nccl_id of_all(Host& host) {
     auto id = host.rank() == 0 ? make() : nccl_id{};
@@ -77,10 +77,10 @@ struct nccl_id {
     broadcast(ex, host, make_vec(reinterpret_cast<unsigned char*>(id.value.internal), NCCL_UNIQUE_ID_BYTES));
     return id;
   }
-  /// Creates an identifier in process 0 and sends it to the other processes through a file
-  /// (parallel/broadcast_by_file.hpp). Files of an earlier run are ignored.  path: the name of a file that only this
-  /// run uses, such as one that contains the job's number.  All processes must call it.  Throws communication_error if
-  /// a process does not arrive in time.
+  /// Creates an identifier in process 0, and sends it to the other processes through a file
+  /// (parallel/broadcast_by_file.hpp).  Files of an earlier run are ignored.  `path` is the name of a file that only
+  /// this run uses, such as a name that contains the job's number.  All processes must call this function.  Throws
+  /// communication_error if a process does not call the function within `patience`.
   static nccl_id by_file(std::string const& path, int rank, int size,
                          std::chrono::milliseconds patience = std::chrono::minutes(2)) {
     std::string bytes(NCCL_UNIQUE_ID_BYTES, '\0');
@@ -98,13 +98,13 @@ struct nccl_id {
   }
 };
 
-/// A communicator that exchanges rows on GPUs, in the stream of one backend.  The backend must outlive it.  Each
-/// process needs its own GPU.  If NCCL reports an error, throws communication_error.  If the number of processes is not
-/// a power of two, throws contract_violation.  If an exception destroys the communicator, it aborts work that waits for
-/// other processes.
+/// A communicator that exchanges rows on GPUs, in the stream of one backend.  The backend must outlive the
+/// communicator.  Each process needs its own GPU.  Throws communication_error if NCCL reports an error.  Throws
+/// contract_violation if the number of processes is not a power of two.  If an exception destroys the communicator, the
+/// destructor aborts work that waits for other processes.
 class nccl {
  public:
-  /// All processes must construct it at the same time, with the same identifier.
+  /// All processes must construct the communicator at the same time, with the same identifier.
   nccl(cuda::backend const& ex, nccl_id const& id, int rank, int size)
       : nccl(ex.device(), ex.stream(), id, rank, size) {}
   /// Uses any stream of a device.
@@ -144,7 +144,8 @@ class nccl {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// Exchanges rows on the GPU, as the concept communicator describes.  ex: the backend that was given at construction.
+  /// Exchanges rows on the GPU, as the concept communicator describes.  `ex` must be the backend that was given at
+  /// construction.
   template <class T>
   void exchange(cuda::backend& ex, int partner, vec<T const> mine, vec<T> theirs) {
     TRIAD_EXPECTS(ex.stream() == stream_,
@@ -152,7 +153,7 @@ class nccl {
     exchange(partner, mine.data_handle(), static_cast<std::size_t>(mine.extent(0)), theirs.data_handle(),
              static_cast<std::size_t>(theirs.extent(0)));
   }
-  /// Sends `sent` values and receives `wanted` values on the GPU.
+  /// Sends `sent` values and receives `wanted` values, on the GPU.
   template <class T>
   void exchange(int partner, T const* mine, std::size_t sent, T* theirs, std::size_t wanted) {
     TRIAD_EXPECTS(partner >= 0 && partner < size_ && partner != rank_,
@@ -184,7 +185,7 @@ class nccl {
     expect(ended, [&] { return values("exchanging ", sent) + " for " + values("", wanted) + " with" + with(); });
   }
 
-  /// Returns when all processes have called it.  Also waits for earlier work in the stream.
+  /// Returns when all processes have called barrier().  Also waits for earlier work in the stream.
   void barrier() {
     for (int d = 1; d < size_; d *= 2) exchange(rank_ ^ d, signals_, 1, signals_ + 1, 1);
     use();
@@ -193,7 +194,7 @@ class nccl {
       if (status == cudaSuccess) return;
       if (status != cudaErrorNotReady) cuda::check(status, "waiting for all processes");
       (void)cudaGetLastError();   // clears cudaErrorNotReady, which the next launch would report
-      auto result = ncclSuccess;  // ncclCommGetAsyncError() alone reports that a process was lost
+      auto result = ncclSuccess;  // only ncclCommGetAsyncError() reports that a process was lost
       expect(ncclCommGetAsyncError(among_, &result), [] { return "asking after the other processes"; });
       if (result != ncclInProgress) expect(result, [] { return "waiting for all processes"; });
       std::this_thread::sleep_for(std::chrono::microseconds(20));

@@ -1,14 +1,14 @@
-// The shares of a batch: assigns them to processes, and adds the results of the shares along a fixed tree.
+// The shares of a batch: assigns shares to processes, and adds the results of the shares along a fixed tree.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch of n examples is divided into S shares.  S is a power of two.  It stays the same during a whole run, whatever
-// the number of processes.  Share s has the examples i with
+// A batch of n examples is divided into S shares.  S is a power of two.  S does not change during a run, even if the
+// number of processes does.  Share s has the examples i with
 //
 //   floor(n s / S) <= i < floor(n (s + 1) / S)
 //
-// Process r of R computes the shares r S/R .. (r + 1) S/R - 1, one after another.  It adds their results along the tree
-// of parallel/communicator.hpp, and all_reduce adds the sums of all processes.  So every R gives the same bits as R =
-// 1.
+// Process r of R computes the shares r S/R .. (r + 1) S/R - 1, one after another.  The process adds the results of its
+// shares along the tree of parallel/communicator.hpp, and all_reduce adds the sums of all processes.  So all numbers of
+// processes R give the same bits.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ struct share_range {
   index_t count() const { return last - first; }
 };
 
-/// Returns the shares of process `rank` of `processes` processes.  Throws contract_violation if either number is not a
-/// power of two, or if there are more processes than shares.
+/// Returns the shares of process `rank` of `processes` processes.  Throws contract_violation if `shares` or `processes`
+/// is not a power of two, or if there are more processes than shares.
 inline share_range shares_of(index_t shares, int rank, int processes) {
   detail::expect_power_of_two("shares: shares", shares);
   detail::expect_power_of_two("shares: processes", processes);
@@ -43,7 +43,7 @@ inline share_range shares_of(index_t shares, int rank, int processes) {
   return {shares, rank * each, (rank + 1) * each};
 }
 
-/// The range of examples, [first, last), that one share of a batch has.
+/// The examples of one share of a batch: [first, last).
 struct example_range {
   std::size_t first, last;
 };
@@ -52,8 +52,8 @@ constexpr example_range examples_of_share(index_t share, index_t shares, std::si
   return {at(share), at(share + 1)};
 }
 
-/// Adds rows of `values` numbers along the tree.  There is one row for each of 2^k shares, and rows are added one after
-/// another.  Keeps only k rows.  Allocates only when it is constructed.
+/// Adds rows of `values` numbers along the tree.  There is one row for each of 2^k shares.  The rows are added one
+/// after another, and only k rows are kept.  Allocates memory only in the constructor.
 template <class T, backend Ex>
 class share_sums {
  public:
@@ -64,10 +64,11 @@ class share_sums {
     return static_cast<std::size_t>(levels(shares) * values) * sizeof(T);
   }
 
-  /// Starts an update.  The next row that is added is the row of its first share.
+  /// Starts an update.  The next row that is added belongs to the first share of this update.
   void begin() { next_ = 0; }
   index_t added() const { return next_; }
-  /// Adds `row`, the row of the next share, and overwrites it.  After the last share, `row` is the sum over all shares.
+  /// Adds `row`, the row of the next share, and overwrites `row`.  After the last share, `row` is the sum over all
+  /// shares.
   void add(Ex& ex, vec<T> row) {
     TRIAD_EXPECTS(next_ < shares_, "share_sums: a share after all " + std::to_string(shares_) +
                                        " were added, expected none; begin() another update");
@@ -88,8 +89,8 @@ class share_sums {
   buffer<typename Ex::memory> held_;
 };
 
-/// The sums of a batch's gradient and loss, first over the shares of this process and then over all processes.
-/// Allocates only when it is constructed.  With 0 values, as in a trainer that does not train, it takes almost no
+/// The sums of a batch's gradient and loss, first over the shares of this process, then over all processes.  Allocates
+/// memory only in the constructor.  With 0 values, as in a trainer that does not train, this class takes almost no
 /// memory.
 template <class T, backend Ex, class Processes>
   requires communicator<Processes, Ex, T>
@@ -101,16 +102,17 @@ class gradient_sums {
         losses_(1, shares, where),
         exchanged_(exchange_bytes(values, processes.size()), where) {}
 
-  /// Returns the bytes for gradients.  The losses need one more number for each level of the tree, which is not
+  /// Returns the bytes for gradients.  The losses take one more number for each level of the tree, which is not
   /// counted.
   static std::size_t bytes(index_t values, index_t shares, int processes) {
     return share_sums<T, Ex>::bytes(values, shares) + exchange_bytes(values, processes);
   }
   int processes() const { return processes_.size(); }
 
-  /// Starts an update.  The next share that is added is its first share.
+  /// Starts an update.  The next share that is added is the first share of this update.
   void begin() { gradients_.begin(), losses_.begin(); }
-  /// Adds a share as share_sums does.  After the last share, `gradient` and `loss` are the sums over the shares.
+  /// Adds a share, as share_sums does.  After the last share, `gradient` and `loss` are the sums over the shares of
+  /// this process.
   void add(Ex& ex, vec<T> gradient, vec<T> loss) {
     gradients_.add(ex, gradient);
     losses_.add(ex, loss);

@@ -20,7 +20,7 @@
 
 namespace triad {
 
-/// The layer, graph and edge to which a table belongs; all are counted from 0.
+/// The layer, the graph and the edge to which a table belongs.  All numbers count from 0.
 struct attention_place {
   struct edge_ends {
     index_t source = 0, target = 0;
@@ -29,7 +29,7 @@ struct attention_place {
   edge_ends edge{};
 };
 
-/// A table with one row for each head; the weights of each row sum to one.  In triangular attention, a column is a
+/// A table with one row for each head.  The weights of each row sum to 1.  In triangular attention, a column is a
 /// middle node.  In flat attention, the first n columns are the edges (i, z), and the next n columns are the edges (z,
 /// j).
 template <class T>
@@ -53,7 +53,7 @@ class attention_table {
     for (index_t h = 0; h < heads_; ++h) sum += (*this)(h, l);
     return sum / static_cast<T>(heads_);
   }
-  /// A pointer to the weights, row by row; view() is the table as a matrix.
+  /// data() returns a pointer to the weights, row by row.  view() returns the table as a matrix.
   T* data() { return numbers_.data(); }
   tensor<T const, dyn, dyn> view() const { return tensor<T const, dyn, dyn>(numbers_.data(), heads_, terms_); }
 
@@ -73,7 +73,7 @@ concept shows_attention =
     };
 
 namespace detail {
-/// Returns the attention weights at one place.  saved: the values that a forward pass over the batch `in` saved.
+/// Returns the attention weights at one place.  `saved` has the values that a forward pass over the batch `in` saved.
 template <class T, backend Ex, class Model, class Input, class Saved>
 attention_table<T> attention_at(Ex& ex, Model const& model, call const& c, Input const& in, Saved const& saved,
                                 attention_place const& at) {

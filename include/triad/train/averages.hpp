@@ -1,4 +1,4 @@
-// Exponential moving averages of a model's parameters.  They can temporarily replace the parameters.
+// Exponential moving averages of a model's parameters.  The averages can temporarily replace the parameters.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   parameter_averages mean(ex, learner.parameters(), 0.999);              once
@@ -6,13 +6,12 @@
 //   auto const found = mean.in_use([&] { return evaluate(learner, loader, test, add_one, {.most = 60}); });
 //
 //   a <- d a + (1 - d) w,  d = min(decay, t / (9 + t)),  t = 0, 1, ... the number of earlier averages
-//
-// The first average equals the parameters.  For the averages after it, d is min(decay, (1 + s) / (10 + s)), s = 0, 1,
-// ... Until d reaches `decay`, the average covers about the last tenth of the updates.  An alternative would be a
+// The first average equals the parameters.  For the averages after the first, d is min(decay, (1 + s) / (10 + s)), s =
+// 0, 1, ... Until d reaches `decay`, the average covers about the last tenth of the updates.  An alternative is a
 // constant decay with a bias correction, as in Adam.  In a run shorter than 1 / (1 - decay) updates, such an average
-// would include all parameters since initialisation, but the initial values are random.
+// would also include the random initial parameters.
 //
-// The average is computed as a + (1 - d) (w - a), so the average of a parameter that never changes equals the parameter
+// The average is computed as a + (1 - d) (w - a).  So if a parameter never changes, its average equals the parameter
 // bit for bit.
 #pragma once
 
@@ -39,8 +38,8 @@ struct towards {
 };
 }  // namespace detail
 
-/// Averages of the parameters of a trainer or of a parameter_set, which must outlive the averages.  Allocates only when
-/// it is constructed: as much memory as the parameters take, and at most 4 MiB for exchange().
+/// Averages of the parameters of a trainer or of a parameter_set.  The parameters must outlive the averages.  Allocates
+/// memory only in the constructor: as much memory as the parameters take, and at most 4 MiB for exchange().
 template <class Model, backend Ex>
 class parameter_averages {
  public:
@@ -48,7 +47,7 @@ class parameter_averages {
   using memory = typename Ex::memory;
   using T = typename set::value_type;
 
-  /// decay: above 0 and below 1.  ex: the backend of the trainer.
+  /// `decay` must be above 0 and below 1.  `ex` must be the backend of the trainer.
   parameter_averages(Ex& ex, set& parameters, double decay)
       : ex_(ex),
         parameters_(parameters),
@@ -69,7 +68,7 @@ class parameter_averages {
               flat(held_));
     ++count_;
   }
-  /// Returns the decay d for the average that follows `before` earlier averages.
+  /// Returns the decay d of the average that follows `before` earlier averages.
   double decay_of(std::uint64_t before) const {
     auto const t = static_cast<double>(before);
     return std::min(decay_, t / (9 + t));
@@ -78,8 +77,8 @@ class parameter_averages {
   /// The number of updates that the averages include.
   std::uint64_t count() const { return count_; }
 
-  /// Swaps the averages and the parameters.  A second call restores both bit for bit.  Throws contract_violation if
-  /// there are no averages yet, or if other averages are in the place of the parameters.
+  /// Swaps the averages and the parameters.  A second call restores both, bit for bit.  Throws contract_violation if
+  /// there are no averages yet, or if other averages replace the parameters.
   void exchange() {
     TRIAD_EXPECTS(count_ > 0,
                   "parameter_averages: exchange() before the first update(), expected an average; update() first");
@@ -98,10 +97,10 @@ class parameter_averages {
     exchanged_ = !exchanged_;
     parameters_.set_replaced(exchanged_);
   }
-  /// Whether the averages are in the place of the parameters.  While they are, the model computes with the averages,
-  /// and the parameters can be neither trained, saved, loaded, initialised, copied as a snapshot nor restored.
+  /// Whether the averages replace the parameters.  While this is true, the model computes with the averages.  The
+  /// parameters can then not be trained, saved, loaded, initialised, restored or copied to a snapshot.
   bool exchanged() const { return exchanged_; }
-  /// Runs work() while the averages are in the place of the parameters.  Returns the result of work().
+  /// Runs work() while the averages replace the parameters.  Returns the result of work().
   template <class Work>
   auto in_use(Work&& work) {
     exchange();
@@ -120,20 +119,20 @@ class parameter_averages {
     }
   }
 
-  /// Resets the averages, for a training that starts again from other values.
+  /// Resets the averages.  Call this function if training starts again from other values.
   void forget() {
     expect_not_exchanged("forget");
     fill(ex_, T(0), flat(held_));
     count_ = 0;
   }
 
-  // io/checkpoint.hpp uses the following functions to read and write the averages.
+  // io/checkpoint.hpp reads and writes the averages with the following functions.
   typename set::template fields<T const> values() const {
     expect_not_exchanged("values");
     auto place = held_.place();
     return plan<T const>(parameters_.model(), place);
   }
-  /// Returns the averages for writing, and sets the number of updates that they include to `count`.
+  /// Returns the averages for writing.  Sets the number of updates that the averages include to `count`.
   typename set::template fields<T> mutable_values(std::uint64_t count) {
     expect_not_exchanged("mutable_values");
     count_ = count;

@@ -29,8 +29,8 @@
 
 namespace triad {
 
-/// Options of evaluate().  group(sample) returns a number, such as the sample's length; samples with equal numbers are
-/// one group.
+/// Options of evaluate().  group(sample) returns a number, such as the length of the sample.  Samples with equal
+/// numbers form one group.
 template <class Sample>
 struct evaluate_options {
   std::function<index_t(Sample const&)> group{};
@@ -38,7 +38,7 @@ struct evaluate_options {
 };
 
 /// The result of evaluate().  Loss and accuracy are NaN if there are no targets, or if a weight is NaN or infinite.
-/// The accuracy of groups is counted even then.
+/// The accuracy of groups is counted even in these cases.
 struct evaluation {
   double loss = 0, accuracy = 0;  // the mean over targets; the fraction of targets that are predicted correctly
   std::uint64_t answers = 0;      // the number of targets
@@ -55,10 +55,10 @@ constexpr bool answers_by_number() {
 }
 }  // namespace detail
 
-/// Evaluates a model on all of `data`, in order, without dropout and without gradients.  add_one is the same as for
-/// batches().  The model's logits must be (rows, classes), with one target for each row; rows with a negative target do
-/// not count.  For other models, call loss_of() and infer() with each batch.  Accuracy by group needs a model with one
-/// row of logits for each sample.
+/// Evaluates a model on all of `data`, in order, without dropout and without gradients.  add_one is the function that
+/// batches() takes.  The model's logits must be (rows, classes), with one target for each row.  Rows with a negative
+/// target do not count.  For other models, call loss_of() and infer() with each batch.  Accuracy by group needs a model
+/// with one row of logits for each sample.
 template <class Learner, loader Loader, class Data, class AddOne>
 evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne add_one,
                     evaluate_options<detail::sample_of<Data>> const& options = {}) {
@@ -98,8 +98,8 @@ evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne ad
   found.answers = all.total;
   found.accuracy = all.fraction();
   found.loss = all.total > 0 ? loss / static_cast<double>(all.total) : std::numeric_limits<double>::quiet_NaN();
-  // An infinite or NaN weight need not change the loss, because its row may be unused, and relu maps minus infinity to
-  // 0.
+  // If a weight is infinite or NaN, the loss may still be finite: the row of the weight may be unused, and relu maps
+  // minus infinity to 0.
   if (first_not_finite(learner.parameters())) found.loss = std::numeric_limits<double>::quiet_NaN();
   if (is_nan(found.loss)) found.accuracy = found.loss;
   return found;

@@ -7,7 +7,7 @@
 //
 // The rate with the lowest loss is almost too large.  With a tenth of this rate, training is safe and the loss still
 // decreases fast.  The method is from Smith 2017, "Cyclical learning rates for training neural networks", section 3.3.
-// After the search, the trainer is restored to its state before the search.
+// After the search, the trainer has the state that it had before the search.
 #pragma once
 
 #include <algorithm>
@@ -36,9 +36,9 @@ struct rate_search {
   std::vector<point> points;  // all rates that the search tried, in order
 };
 
-/// Searches for a learning rate.  train(epoch) returns the batches of an epoch, as for fit(); it is called for as many
+/// Searches for a learning rate.  train(epoch) returns the batches of an epoch, as for fit().  The search takes as many
 /// epochs as the updates need.  Waits for each update.  Throws training_failure if the loss decreases at no rate, or if
-/// a weight is not finite at the beginning.
+/// a weight is not finite before the search.
 template <class Learner, class Train>
 rate_search find_rate(Learner& learner, Train&& train, find_rate_options const& o = {}) {
   TRIAD_EXPECTS(o.lowest > 0 && o.highest > o.lowest && is_finite(o.highest),

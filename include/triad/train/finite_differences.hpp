@@ -5,9 +5,10 @@
 //                                                   vector over all its elements, or selects a single element
 //   error = |analytic - numeric| / max(|analytic|, |numeric|, largest gradient element / 100)
 //
-// Because of the last term of the maximum, rounding errors do not fail the check of a gradient that is zero in exact
-// arithmetic, such as the gradient of a key's bias.  If relu has a kink between p - h u and p + h u, the check is
-// repeated with a smaller h.  If a gradient is wrong, it is wrong at every h.
+// The last term of the maximum is for gradients that are zero in exact arithmetic, such as the gradient of a key's
+// bias.  Without this term, rounding errors would fail the check.  If relu has a kink between p - h u and p + h u, the
+// check fails although the gradient is right.  So a failed check is repeated with other values of h.  A wrong gradient
+// fails at every h.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +31,7 @@ struct gradient_check_options {
   double tolerance = 1e-6;           // the rounding error at h = 1e-5 is below 1e-8
   int directions = 2, elements = 4;  // the numbers of directions u and of single elements for each tensor
   philox_key key = 1;                // the seed of the directions and of all other random numbers
-  // The following options are only for checks of layers.
+  // The options below are only for checks of layers.
   bool train = true;  // whether dropout is on; every evaluation uses the same mask
   keep kept = keep::everything;
   double range = 0.7;  // parameters are drawn from [-range, range]
@@ -44,7 +45,7 @@ struct named_values {
 using variables = std::vector<named_values>;
 
 struct gradient_report {
-  double tolerance = 0, worst = 0;   // worst: the largest error; the members below say where it occurred
+  double tolerance = 0, worst = 0;   // worst: the largest error; the members below describe its place
   std::string path;                  // the name of the tensor
   index_t element = -1;              // the index of the element, or -1 for a direction over all elements
   double analytic = 0, numeric = 0;  // the derivative from backward, and from finite differences
@@ -76,7 +77,7 @@ struct gradient_report {
 };
 
 namespace detail {
-/// Returns the relative error; infinity if the error is NaN.
+/// Returns the relative error.  If the error is NaN, returns infinity.
 inline double gradient_error(double analytic, double numeric, double floor) {
   double const scale = std::max({std::abs(analytic), std::abs(numeric), floor, std::numeric_limits<double>::min()});
   double const error = std::abs(analytic - numeric) / scale;
@@ -85,7 +86,7 @@ inline double gradient_error(double analytic, double numeric, double floor) {
 }  // namespace detail
 
 namespace detail {
-/// Takes std::function arguments, so that the check is compiled only once.
+/// The arguments are std::function, so that this function is compiled only once.
 inline gradient_report compare_gradient(variables point, std::function<double(variables const&)> const& value,
                                         std::function<void(variables const&, variables&)> const& gradient,
                                         gradient_check_options const& options) {
@@ -158,8 +159,8 @@ inline gradient_report compare_gradient(variables point, std::function<double(va
 }  // namespace detail
 
 /// Checks `gradient` against finite differences of `value` at a point.  value(variables const&) returns a double.
-/// gradient(variables const&, variables& d) overwrites the values of d with the gradient; at first, d is a copy of the
-/// point.
+/// gradient(variables const&, variables& d) must overwrite the values of d with the gradient.  Before the call, d is a
+/// copy of the point.
 template <class Value, class Gradient>
 gradient_report gradient_check(variables point, Value&& value, Gradient&& gradient,
                                gradient_check_options const& options = {}) {

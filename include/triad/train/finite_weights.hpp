@@ -1,10 +1,10 @@
-// Checks that all weights are finite, before they are used for an evaluation or saved.
+// Checks that all weights are finite before they are evaluated or saved.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   expect_finite_weights(learner, "my loop");      throws training_failure, which names a weight that is not finite
 //
 // The loss of an update is computed with the weights before this update.  So the last loss does not show whether the
-// weights are still finite after the last update.
+// weights are finite after the last update.
 #pragma once
 
 #include <algorithm>
@@ -30,9 +30,9 @@ struct weight_place {
   double value = 0;
 };
 
-/// Returns the first weight that is infinite or NaN, in the order in which the fields are declared; nothing if all are
-/// finite. Copies the fields from the memory `where` to the host piece by piece, so it waits for a device.  Allocates
-/// memory only for paths.
+/// Returns the first weight that is infinite or NaN, in the order in which the fields are declared.  Returns nothing if
+/// all weights are finite.  Copies the fields from the memory `where` to the host piece by piece, so the function waits
+/// for a device.  Allocates memory only for paths.
 template <class Memory, class Fields>
 std::optional<weight_place> first_not_finite(Fields fields, Memory const& where) {
   std::optional<weight_place> found;
@@ -55,14 +55,14 @@ std::optional<weight_place> first_not_finite(Set const& parameters) {
   return first_not_finite(parameters.values(), parameters.where());
 }
 
-/// Returns the number with six significant digits as text; NaN has no sign.
+/// Returns the number as text with six significant digits.  NaN has no sign.
 inline std::string number_text(double v) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", v);
   return is_nan(v) ? "nan" : text;  // NaN may have either sign
 }
-/// Returns a text such as "value 3 of readout.bias is nan"; an empty text if all values are finite.  kind: a prefix of
-/// the path, such as "the average of ".
+/// Returns a text such as "value 3 of readout.bias is nan". Returns an empty text if `bad` is empty.  `kind` is a
+/// prefix of the path, such as "the average of ".
 inline std::string not_finite_text(std::optional<weight_place> const& bad, std::string const& kind = {}) {
   if (!bad) return {};
   return "value " + std::to_string(bad->at) + " of " + kind + bad->path + " is " + number_text(bad->value);
@@ -75,15 +75,15 @@ inline std::string diverged_text(std::string const& bad) {
 }
 
 namespace detail {
-/// Throws training_failure if there is a bad value.  owner: the caller's name for the message.  kind: a prefix of the
-/// path, for example for averages in a file.
+/// Throws training_failure if there is a bad value.  `owner` is the caller's name, for the message.  `kind` is a prefix
+/// of the path, for example for averages in a file.
 inline void refuse_not_finite(std::optional<weight_place> const& bad, std::string const& owner,
                               std::string const& kind = {}) {
   if (bad) throw training_failure(owner + ": " + diverged_text(not_finite_text(bad, kind)));
 }
 }  // namespace detail
 
-/// Throws training_failure if a weight is infinite or NaN.  owner: the caller's name for the message.
+/// Throws training_failure if a weight is infinite or NaN.  `owner` is the caller's name, for the message.
 template <holds_parameters Set>
 void expect_finite_weights(Set const& parameters, std::string const& owner) {
   detail::refuse_not_finite(first_not_finite(parameters), owner);

@@ -32,8 +32,8 @@
 
 namespace triad {
 
-/// A function that takes a record of the run.  If it returns a run_control, this value decides whether the run
-/// continues.
+/// A function that takes a record of the run.  If the function returns a run_control, this value decides whether the
+/// run continues.
 template <class Found>
 class callback {
  public:
@@ -56,12 +56,12 @@ struct fit_options {
   std::uint64_t epochs = 1;
   std::uint64_t first_epoch = 0;  // the number of the first epoch, for a run that is resumed
   learning_rate schedule = constant_rate{};
-  /// Called after each epoch.  Returns the criterion, such as the loss on other data; lower is better.  Without this
-  /// function, fit() keeps the last parameters.
+  /// Called after each epoch.  Returns the criterion, such as the loss on other data.  A lower value is better.
+  /// Without this function, fit() keeps the last parameters.
   std::function<double(epoch_record const&)> each_epoch{};
   /// The run stops after this number of epochs without an improvement.
   std::uint64_t patience = std::numeric_limits<std::uint64_t>::max();
-  callback<update_record> after_update{};  // called for each update; the records of up to 64 updates are read at once
+  callback<update_record> after_update{};  // called for each update; up to 64 records are read at once
   callback<double> after_validation{};     // called after each_epoch, with its result
   callback<epoch_record> after_epoch{};    // called after each_epoch and after_validation
 };
@@ -113,9 +113,10 @@ struct fit_callbacks : run_callbacks {
 }  // namespace detail
 
 /// Trains a model.  train(epoch) returns the batches of an epoch, each with its targets.  If options.each_epoch is
-/// given, the trainer ends with the parameters, moments and step of the epoch for which its result was lowest.  Throws
-/// training_failure if a loss or a norm is not finite, or if a weight is not finite at the end of an epoch; it first
-/// restores the best epoch so far.  Also throws training_failure if the result of each_epoch was never finite.
+/// given, the trainer ends with the parameters, moments and step of the epoch for which each_epoch returned the lowest
+/// value.  Throws training_failure if a loss or a norm is not finite, or if a weight is not finite at the end of an
+/// epoch.  In this case, the best epoch so far is restored first.  Also throws training_failure if each_epoch never
+/// returned a finite value.
 template <class Learner, class Train>
 fit_result fit(Learner& learner, Train&& train, fit_options const& options) {
   TRIAD_EXPECTS(options.patience > 0, "fit: patience is " + std::to_string(options.patience) +

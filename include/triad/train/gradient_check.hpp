@@ -1,4 +1,4 @@
-// Checks backward() of a layer or a model by finite differences, and checks rules that every layer must obey.
+// Checks backward() of a layer or a model by finite differences, and checks rules that all layers must obey.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto report = gradient_check(ex, layer, row_dims(5), x, {5, 3});
@@ -33,7 +33,7 @@ struct output_shape {
 
 namespace detail {
 
-/// A layer, with its parameters, its input, its output and its scratch memory in a backend's memory.
+/// A layer in a backend's memory, with its parameters, its input, its output and its scratch memory.
 template <class Ex, class Layer, class Dims>
   requires(expect_layer<Layer>())
 class layer_under_check {
@@ -42,8 +42,8 @@ class layer_under_check {
   using output = typename Layer::output;
   static_assert(std::is_same_v<scalar_t<Layer>, double>, "gradient_check: finite differences need a layer in double");
 
-  /// Returns the view that has a gradient: the input itself, or its member x.  The indices of an embedding and the
-  /// queries of a model have no gradient.
+  /// Returns the view that has a gradient: the input, or its member x.  The indices of an embedding and the queries of
+  /// a model have no gradient.
   template <class I>
   static auto state_of(I const& in) {
     if constexpr (requires { in.x; })
@@ -102,7 +102,7 @@ class layer_under_check {
   }
 
   variables const& start() const { return start_; }
-  /// Returns a sentence about a fault other than a wrong derivative; an empty text if there is none.
+  /// Returns a sentence about a fault other than a wrong derivative.  Returns an empty text if there is no fault.
   std::string const& fault() const { return fault_; }
 
   /// Returns sum(y dy).
@@ -142,7 +142,8 @@ class layer_under_check {
       where_.to_host(d[t].values.data(), dx_.data(), d[t].values.size() * sizeof(double));
   }
 
-  /// Returns a sentence if backward() has written between the tensors of the gradient; otherwise an empty text.
+  /// Returns a sentence if backward() has written between the tensors of the gradient.  Otherwise returns an empty
+  /// text.
   std::string stray() {
     auto const flat = parameters_.flat_gradients();
     std::vector<std::byte> bytes(static_cast<std::size_t>(flat.extent(0)) * sizeof(double));
@@ -213,16 +214,16 @@ class layer_under_check {
     if constexpr (has_input_gradient)
       where_.from_host(x_.data(), at[t].values.data(), at[t].values.size() * sizeof(double));
   }
-  /// Returns the scratch memory that a pass needs.  Checks that the planning pass, which measures this memory, writes
-  /// no elements.  On a host, the planning pass runs with real memory, so that a loop that it should have skipped is
-  /// detected by what the loop writes.  If that memory is too small, or on a device, the planning pass runs without
-  /// memory.
+  /// Returns the scratch memory that a pass needs.  A planning pass measures this memory.  The function also checks
+  /// that the planning pass writes no elements.  On a host, the planning pass runs with real memory: if a loop runs
+  /// although it should be skipped, the loop writes to the memory, and the check detects the change.  On a device, or
+  /// if the memory is too small, the planning pass runs without memory.
   std::size_t measured_scratch() {
     auto const pass = [&](auto& planner, call const& c) { run(planner, c, true); };
     if constexpr (std::is_same_v<memory, host_memory>) {
       buffer<memory> room(std::size_t{1} << 20, where_);
-      // All elements of the buffers that the pass may read or write get different numbers, so that any addition or copy
-      // is detected.
+      // All elements of the buffers that the pass may read or write get different numbers.  So any addition or copy
+      // changes an element.
       buffer<memory>* const all[] = {&y_, &dx_, &saved_, &room, &x_, &dy_};
       for (auto* b : all) fill(*b, marks(b->bytes()));
       auto place = room.place();
@@ -251,7 +252,7 @@ class layer_under_check {
     }
   }
 
-  /// Fills a buffer with NaN, so that reading an element before it is written is detected.
+  /// Fills a buffer with NaN, so that a read of an element that has not been written is detected.
   static void spoil(buffer<memory>& b) { fill(b, std::vector<std::byte>(b.bytes(), std::byte{0xff})); }
   static void fill(buffer<memory>& b, std::vector<std::byte> const& bytes) {
     b.memory().from_host(b.data(), bytes.data(), bytes.size());
@@ -282,10 +283,10 @@ class layer_under_check {
 }  // namespace detail
 
 /// Checks backward() of a layer (layers/layer.hpp), or of a model with the same functions, at the input `in`.  The
-/// function is f = sum(y dy), with random dy and random parameters.  Checks these rules: backward adds df/dparameters
-/// and overwrites df/dinput, nothing is read before it is written, each() lists all tensors that plan_params places,
-/// and backward writes nothing outside of the gradients.  `dims` is the argument of the layer's plan_saved, or a
-/// function of an arena that returns the layer's saved memory.
+/// function is f = sum(y dy), with random dy and random parameters.  Checks these rules: backward() adds df/dparameters
+/// and overwrites df/dinput; elements are not read before they are written; each() lists all tensors that plan_params
+/// places; backward() writes only to the gradients.  `dims` is the argument of the layer's plan_saved(), or a function
+/// of an arena that returns the layer's saved memory.
 template <backend Ex, class Layer, class Dims>
 gradient_report gradient_check(Ex& ex, Layer const& layer, Dims const& dims, typename Layer::input const& in,
                                output_shape shape, gradient_check_options const& options = {}) {

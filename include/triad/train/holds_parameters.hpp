@@ -1,5 +1,5 @@
-// Concepts for types that hold parameters and for types that train them.  Functions that read and write files, or that
-// check weights, take these types.
+// Concepts for types that hold parameters, and for types that train parameters.  Functions that check weights, or that
+// read and write files, take these types.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace triad {
 
-/// A set of parameters, such as parameter_set.  It knows its memory, and may hold moments.
+/// A set of parameters, such as parameter_set.  It knows the memory of its tensors, and may hold moments.
 template <class Set>
 concept holds_parameters = requires(Set& set, Set const& read) {
   typename Set::memory;

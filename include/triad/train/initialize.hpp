@@ -6,9 +6,9 @@
 //   by name          gain: 1;  bias next to a gain: 0; bias next to a weight (out, in): U(-1/sqrt(in), 1/sqrt(in));
 //                    combination of n elements: 1 / n;  every matrix: xavier_uniform
 //
-// Each tensor draws from a random stream of its own, which depends on the seed and the tensor's path.  So adding a
-// layer does not change the initial values of other layers.  One seed gives the same model on every backend and, up to
-// rounding, for every scalar type.
+// Each tensor has its own random stream, which depends on the seed and on the tensor's path.  So an added layer does
+// not change the initial values of other layers.  The same seed gives the same model on every backend.  Models of two
+// scalar types differ only by rounding.
 #pragma once
 
 #include <cmath>
@@ -40,8 +40,8 @@ struct initializer {
   static constexpr initializer constant(double value) { return {kind::constant, value, value}; }
 };
 
-/// Returns the 64-bit FNV-1a hash of the path, which is the same on every machine.  hash: the hash of the characters
-/// before `path`.
+/// Returns the 64-bit FNV-1a hash of the path, which is the same on every machine.  `hash` is the hash of the
+/// characters before `path`.
 constexpr std::uint64_t path_hash(std::string_view path, std::uint64_t hash = 0xcbf29ce484222325u) {
   for (char const c : path) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
@@ -56,7 +56,7 @@ struct first_values {
     return found == shapes.end() ? nullptr : &found->second;
   }
 
-  /// Returns the rule with numbers: by_name, xavier_uniform and linear_uniform become uniform or constant.
+  /// Replaces by_name, xavier_uniform and linear_uniform by uniform or constant, with numbers.
   initializer resolve(std::string const& path, initializer rule) const {
     using kind = initializer::kind;
     auto const& shape = shapes.at(path);
@@ -99,7 +99,7 @@ template <class Learner>
 concept has_parameters = requires(Learner& one) { one.parameters(); };
 }  // namespace detail
 
-/// Overwrites every tensor of `values`.  choose(path) returns the rule for the tensor with that path.  where: the
+/// Overwrites every tensor of `values`.  choose(path) returns the rule for the tensor with this path.  `where` is the
 /// memory of the tensors.
 template <class Memory = host_memory, class Fields, class Choose = detail::all_by_name>
   requires(!holds_parameters<Fields> && !detail::has_parameters<Fields>)
@@ -126,8 +126,7 @@ void initialize(Fields values, philox_key key, Choose choose = {}, Memory const&
     where.from_host(view.data_handle(), first.data(), first.size() * sizeof(T));
   });
 }
-/// Stops the compilation with a helpful sentence if the argument is not a set of parameters but owns one, such as a
-/// trainer.
+/// Stops the compilation with a message if the argument is not a set of parameters but owns one, as a trainer does.
 template <detail::has_parameters Learner, class... More>
   requires(!holds_parameters<Learner>)
 void initialize(Learner&, philox_key, More const&...) {

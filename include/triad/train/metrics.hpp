@@ -19,7 +19,7 @@ namespace triad {
 struct accuracy {
   std::uint64_t correct = 0, total = 0;
 
-  /// Adds the rows of a batch; rows with a negative target do not count.  Both views must be in host memory.
+  /// Adds the rows of a batch.  Rows with a negative target do not count.  Both views must be in host memory.
   void add(vec<index_t const> predicted, vec<index_t const> target) {
     expect_shape("accuracy", "predicted", predicted, {target.extent(0)});
     for (index_t r = 0; r < target.extent(0); ++r) {
@@ -28,7 +28,7 @@ struct accuracy {
       if (predicted(r) == target(r)) ++correct;
     }
   }
-  /// Returns a value in [0, 1]; NaN if nothing was counted.
+  /// Returns a value in [0, 1], or NaN if no row was counted.
   double fraction() const {
     return total > 0 ? static_cast<double>(correct) / static_cast<double>(total)
                      : std::numeric_limits<double>::quiet_NaN();
@@ -39,7 +39,7 @@ struct mean_and_error {
   double mean = 0, standard_error = 0;  // the error is 0 for a single run
 };
 
-/// Returns the mean of the values `runs`, and its standard error.  Both are NaN if there are no values.
+/// Returns the mean of the values `runs`, and the standard error of the mean.  Both are NaN if there are no values.
 inline mean_and_error mean_of(std::span<double const> runs) {
   auto const n = static_cast<double>(runs.size());
   if (runs.empty()) return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};

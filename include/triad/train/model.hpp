@@ -1,4 +1,4 @@
-// The concept of a model: a layer with a loss, and with the functions from which a trainer plans its memory.
+// The concept of a model: a layer with a loss, and with functions from which a trainer plans memory.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   value_type, input, output, answers            T; a batch, with each(f) (core/batch_views.hpp) and dims() or
@@ -13,7 +13,7 @@
 //
 // has_gradient(path) is optional.  It returns false for a parameter that never has a gradient.
 //
-// planned_with is optional.  It is the type of dims; without it, the type is graph_dims.
+// planned_with is optional.  It is the type of dims.  Without planned_with, dims is a graph_dims.
 #pragma once
 
 #include <concepts>
@@ -40,7 +40,7 @@ concept measures_batches = requires(M const& m, layer_dims<M> const& dims) {
   { m.measured_answers(dims) } -> std::convertible_to<typename M::answers>;
 };
 
-/// Checks at compile time that a model has all of its parts.  The message names a missing part.
+/// Checks at compile time that a model has all parts.  The message names a missing part.
 template <class M>
 constexpr bool expect_model() {
   static_assert(names_model_types<M>,
@@ -55,7 +55,7 @@ constexpr bool expect_model() {
   return true;
 }
 
-/// Returns true for a path if the model says that the parameter with this path never has a gradient.
+/// Whether the model says that the parameter with this path never has a gradient.
 template <class M>
 struct without_gradient {
   M const& model;
@@ -68,7 +68,8 @@ struct without_gradient {
 };
 }  // namespace detail
 
-/// A type that a trainer can train.  The arguments of forward, loss and backward are checked only at their calls.
+/// A type that a trainer can train.  The arguments of forward(), loss() and backward() are checked only where these
+/// functions are called.
 template <class M>
 concept model = layer<M> && detail::names_model_types<M> && detail::plans_output<M> && detail::measures_batches<M>;
 

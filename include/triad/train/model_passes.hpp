@@ -1,12 +1,12 @@
-// A model, with the memory to which its passes over a batch write.  The memory is planned for the largest batch, is
-// allocated at construction, and never grows.
+// A model together with the memory that its forward and backward passes write to.  The memory is planned for the
+// largest batch.  It is allocated at construction, and never grows.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   model_passes passes(ex, model, capacity, keep::everything, key, clock.step());
 //   passes.forward(values, in, train, [&](call const& c, auto const& at) { ... loss and backward ... });
 //
-// The caller owns the parameters.  The values that forward saves, the logits and their gradient have the same memory in
-// every pass.  So they belong to the last batch.
+// The caller owns the parameters.  All passes write the saved values, the logits and the gradient of the logits to the
+// same memory, so these values belong to the last batch.
 #pragma once
 
 #include <cstddef>
@@ -54,14 +54,14 @@ class model_passes {
     output scores, d_scores;
   };
 
-  /// The caller's name for messages, and a text that says where the caller's capacity is set.
+  /// The caller's name for messages, and a text that says where the caller sets the capacity.
   struct caller {
     char const* name = "model_passes";
     char const* capacity = "that it was made with";
   };
 
-  /// capacity: the sizes of the largest batch.  key and step: for dropout; step points to the backend's memory, and
-  /// every pass reads it.
+  /// `capacity` has the sizes of the largest batch.  `key` and `step` are for dropout.  `step` points to the backend's
+  /// memory, and every pass reads it.
   model_passes(Ex& ex, Model const& m, dims const& capacity, keep kept, philox_key key, std::uint64_t const* step)
       : model_passes(ex, m, capacity, kept, key, step, caller()) {}
   model_passes(Ex& ex, Model const& m, dims const& capacity, keep kept, philox_key key, std::uint64_t const* step,
@@ -84,8 +84,8 @@ class model_passes {
       (void)m.plan_output(a, capacity);
     });
   }
-  /// Returns the scratch memory that a pass over the largest batch needs.  To measure it, runs the pass without
-  /// computing.
+  /// Returns the scratch memory that a pass over the largest batch needs.  Measures this memory with a pass that does
+  /// not compute.
   static std::size_t scratch_bytes(Ex& ex, Model const& m, dims const& capacity, keep kept) {
     arena values, gradients, places;
     auto const w = triad::plan<T const>(m, values);
@@ -103,9 +103,9 @@ class model_passes {
     return detail::measured_for<Model>([&] { return planned_scratch(ex, call{.train = true}, pass); });
   }
 
-  /// Runs forward over a batch, with dropout if `train` is true.  Then calls then(call, memory), which may use the same
-  /// scratch memory.  Throws contract_violation if the batch is larger than the capacity.  The result is valid until
-  /// the next call.
+  /// Runs forward() over a batch, with dropout if `train` is true.  Then calls then(call, memory), which may use the
+  /// same scratch memory.  Throws contract_violation if the batch is larger than the capacity.  The result is valid
+  /// until the next call.
   template <class Values, class Then>
   output forward(Values const& values, input const& in, bool train, Then&& then) {
     return detail::within_capacity(caller_.name, caller_.capacity, detail::dims_of_batch(in), capacity_, [&] {
@@ -118,11 +118,11 @@ class model_passes {
     });
   }
 
-  /// The model that was given at construction.
+  /// Returns the model that was given at construction.
   Model const& model() const { return model_; }
-  /// The model with the depth that set_depth() has set.
+  /// Returns the model with the depth that set_depth() has set.
   Model const& applied() const { return applied_; }
-  /// Sets the number of times that later passes apply the layer of a tied model.  It must be at most the depth at
+  /// Sets how many times later passes apply the layer of a tied model.  The number must be at most the depth at
   /// construction.
   void set_depth(index_t layers)
     requires detail::has_depth<Model>
@@ -145,16 +145,17 @@ class model_passes {
     auto const scores = applied_.plan_output(all, d);
     return {s, scores, applied_.plan_output(all, d)};
   }
-  /// Returns the scratch memory, whose contents are not needed between passes.
+  /// Returns the scratch memory.  Its contents are not needed between passes.
   arena scratch() { return scratch_.place(); }
   call make_call(arena& free, bool train) const { return {&free, train, key_, step_, 0}; }
-  /// Adds to the key of a replayed pass what the pass depends on besides its batch: the depth and the address of the
-  /// memory.
+  /// Adds to the key of a replayed pass the values that the pass depends on besides its batch: the depth and the
+  /// address of the memory.
   void add_pass(replay_key& key) const {
     if constexpr (detail::has_depth<Model>) key.add(applied_.layers.count());
     add_memory(key);
   }
-  /// Adds the address of the scratch memory to the key of replayed work.  For work that does not depend on the depth.
+  /// Adds the address of the scratch memory to the key of replayed work.  This function is for work that does not
+  /// depend on the depth.
   void add_memory(replay_key& key) const { key.add(scratch_.data()); }
 
  private:

@@ -1,9 +1,9 @@
 // Adam and AdamW for a parameter_set, and the clock with the step and the learning rate that kernels read.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mathematics is in ops/adam.hpp.  An update is one loop over the flat buffers.  If there are parameters without a
-// gradient, it is one loop for each range of values between them.  Parameters without a gradient are not changed at
-// all, not even by weight decay, as in PyTorch.
+// The mathematics is in ops/adam.hpp.  An update is one loop over the flat buffers.  Parameters without a gradient
+// divide the buffers into ranges: an update then has one loop for each range between these parameters.  Parameters
+// without a gradient do not change at all, not even by weight decay, as in PyTorch.
 #pragma once
 
 #include <algorithm>
@@ -21,24 +21,24 @@
 namespace triad {
 
 /// The number of the current update (from 0), its learning rate, and the fraction of the current part.  These numbers
-/// are in a backend's memory, where dropout, Adam and captured graphs read them.
+/// are in a backend's memory.  Dropout, Adam and captured graphs read them there.
 template <backend Ex>
 class training_clock {
   using memory = typename Ex::memory;
 
  public:
-  /// where: memory_of(ex) for the backend of a device; not needed on a host.
+  /// `where` is memory_of(ex) for the backend of a device.  On a host it is not needed.
   explicit training_clock(memory where = {}) : memory_(sizeof(numbers), where) {}
 
-  /// Must be called before each update.  Does not allocate.
+  /// Call this function before each update.  Does not allocate.
   void set(std::uint64_t update, double rate) { write({update, rate, 1}); }
-  /// Must be called before part `part` (from 0) of an update that is divided into parts.  Before Adam's step, call
+  /// Call this function before part `part` (from 0) of an update that is divided into parts.  Before Adam's step, call
   /// set() again.
   void set_part(std::uint64_t update, std::uint32_t part, double fraction) {
     write({update | std::uint64_t{part} << 32, 0, fraction});
   }
 
-  /// The number of the update.  During a part, the upper 32 bits hold the number of the part.
+  /// The number of the update.  During a part, the upper 32 bits have the number of the part.
   std::uint64_t const* step() const { return &held()->step; }
   vec<double const> rate() const { return make_vec(&held()->rate, 1); }
   double const* fraction() const { return &held()->fraction; }
@@ -54,13 +54,13 @@ class training_clock {
   buffer<memory> memory_;
 };
 
-/// The default for `skip`, which skips no parameter.
+/// The default for `skip`: skips no parameter.
 struct skip_none {
   bool operator()(std::string const&) const { return false; }
 };
 
-/// The optimiser Adam (if options.decoupled is false) or AdamW.  It holds no tensors, because the parameter_set holds
-/// the moments.
+/// The optimiser Adam (if options.decoupled is false) or AdamW.  The optimiser has no tensors: the moments are in the
+/// parameter_set.
 template <class Model, backend Ex>
 class adam_optimizer {
   using T = scalar_t<Model>;
@@ -108,7 +108,7 @@ class adam_optimizer {
     }
   }
 
-  /// Updates every parameter that is not skipped, using its gradient.  Overwrites values and moments.
+  /// Updates every parameter that is not skipped, with its gradient.  Overwrites values and moments.
   void update(Ex& ex, parameter_set<Model, Ex>& parameters, training_clock<Ex> const& clock) const {
     parameters.expect_weights("adam_optimizer");
     for (auto const& s : stretches_) {
@@ -118,7 +118,7 @@ class adam_optimizer {
     }
   }
 
-  /// The number of loops of an update; 1 if no parameter is skipped.
+  /// The number of loops of an update.  It is 1 if no parameter is skipped.
   index_t stretches() const { return static_cast<index_t>(stretches_.size()); }
 
  private:

@@ -1,9 +1,9 @@
-// A model's parameters in a backend's memory, with their gradients and Adam's moments.  Values, gradients and each
-// moment have one contiguous buffer each.
+// A model's parameters in a backend's memory, with their gradients and Adam's moments.  The values, the gradients and
+// each of the two moments have one contiguous buffer.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The model's plan_params gives all four buffers the same layout.  So an optimiser step is a loop over all four
-// buffers, without regard to tensors.  The padding between two tensors is zero in each buffer, and stays zero.
+// The model's plan_params gives all four buffers the same layout.  So an optimiser step is a loop over all elements of
+// the four buffers, without regard to tensors.  The padding between two tensors is zero in each buffer, and stays zero.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace triad {
 
-/// The contents of a parameter_set; each value includes the values before it.
+/// The contents of a parameter_set.  Each enumerator includes the contents of the enumerators before it.
 enum class holding {
   values,     // for inference
   gradients,  // for finite differences, or your own optimiser
@@ -35,15 +35,14 @@ struct listed_bytes {
   std::size_t begin, end;
 };
 
-/// Returns the tensors that each() lists and that are among the `bytes` bytes at `base`, in the order of their
-/// addresses.
+/// Returns the tensors that each() lists and that lie in the `bytes` bytes at `base`, in the order of their addresses.
 template <class Fields>
 std::vector<listed_bytes> listed_in(Fields fields, void const* base, std::size_t bytes) {
   std::vector<listed_bytes> all;
   auto const* const first = static_cast<std::byte const*>(base);
   walk_all(fields, [&](std::string const& path, auto view) {
     auto const* const at = reinterpret_cast<std::byte const*>(view.data_handle());
-    if (at < first || at >= first + bytes) return;  // a part that the model does not have, without memory
+    if (at < first || at >= first + bytes) return;  // a tensor that the model does not have, without memory
     auto const begin = static_cast<std::size_t>(at - first);
     all.push_back({path, begin, begin + static_cast<std::size_t>(view.size()) * sizeof(*view.data_handle())});
   });
@@ -51,9 +50,9 @@ std::vector<listed_bytes> listed_in(Fields fields, void const* base, std::size_t
   return all;
 }
 
-/// If plan_params places bytes that each() does not list, returns a sentence about them; otherwise an empty text.  A
-/// single empty view that is not listed is accepted.  Two such views take as many bytes as a small tensor, so they are
-/// reported.
+/// If plan_params places bytes that each() does not list, returns a sentence about these bytes.  Otherwise returns an
+/// empty text.  One empty view that is not listed is accepted.  Two empty views take as many bytes as a small tensor,
+/// so they are reported.
 template <class Fields>
 std::string unlisted(Fields fields, void const* base, std::size_t bytes) {
   auto const least = arena_stride(1);  // more bytes than an empty view takes
@@ -81,7 +80,7 @@ std::string unlisted_parameters(Model const& model) {
 }
 }  // namespace detail
 
-/// The parameters of a model.  They are zero until initialize() or a function that loads them is called.
+/// The parameters of a model.  They are zero until initialize() or a function that loads parameters is called.
 template <class Model, backend Ex>
 class parameter_set {
  public:
@@ -90,8 +89,8 @@ class parameter_set {
   template <class S>
   using fields = decltype(triad::plan<S>(std::declval<Model const&>(), std::declval<arena&>()));
 
-  /// where: memory_of(ex) if the backend computes on a device; not needed on a host.  Throws contract_violation if
-  /// each() of the fields leaves out a tensor that plan_params places.
+  /// `where` is memory_of(ex) if the backend computes on a device.  On a host it is not needed.  Throws
+  /// contract_violation if each() of the fields leaves out a tensor that plan_params places.
   explicit parameter_set(Model const& model, holding what = holding::moments, memory where = {})
       : model_(model), what_(what) {
     auto const bytes = planned_bytes([&](arena& a) { (void)triad::plan<value_type>(model_, a); });
@@ -106,7 +105,7 @@ class parameter_set {
   }
 
   Model const& model() const { return model_; }
-  /// The memory of the tensors, with functions that copy them to and from the host.
+  /// The memory of the tensors.  It has functions that copy to and from the host.
   memory const& where() const { return values_.memory(); }
   bool holds_gradients() const { return what_ >= holding::gradients; }
   bool holds_moments() const { return what_ >= holding::moments; }
@@ -114,14 +113,15 @@ class parameter_set {
   std::size_t bytes() const { return values_.bytes() + gradients_.bytes() + first_.bytes() + second_.bytes(); }
 
   fields<value_type const> values() const { return plan<value_type const>(values_); }
-  /// Returns the parameters for writing; the caller must initialise them.  Throws contract_violation if averages are in
-  /// the place of the parameters, because the caller would then overwrite the averages.
+  /// Returns the parameters for writing.  The caller must initialise them.  Throws contract_violation if averages
+  /// replace the parameters, because the caller would overwrite the averages.
   fields<value_type> mutable_values() {
     expect_weights("parameter_set");
     initialized_ = true;
     return plan<value_type>(values_);
   }
-  /// Returns true if the parameters were initialised or loaded: mutable_values() was called, or a value is not zero.
+  /// Returns true if the parameters were initialised or loaded.  This is the case if mutable_values() was called, or if
+  /// a value is not zero.
   bool initialized() const {
     if (initialized_) return true;
     std::array<value_type, 1024> some;
@@ -142,11 +142,11 @@ class parameter_set {
                                     ": every parameter is zero, expected values; load a checkpoint or weights into "
                                     "parameters(), or call initialize(parameters(), seed)");
   }
-  /// Whether averages are in the place of the parameters (train/averages.hpp).  While they are, the parameters are
-  /// neither trained, saved nor overwritten.
+  /// Whether averages replace the parameters (train/averages.hpp).  While this is true, the parameters cannot be
+  /// trained, saved or overwritten.
   bool replaced() const { return replaced_; }
   void set_replaced(bool now) { replaced_ = now; }
-  /// Throws contract_violation with the owner's name if averages are in the place of the parameters.
+  /// Throws contract_violation with the owner's name if averages replace the parameters.
   void expect_weights(char const* owner) const {
     TRIAD_EXPECTS(!replaced_,
                   std::string(owner) +
@@ -154,7 +154,7 @@ class parameter_set {
                       "trained, saved nor written; exchange() them first, or do it outside of in_use()");
   }
   fields<value_type> gradients() { return plan<value_type>(expected(gradients_, holding::gradients)); }
-  /// Adam's running means of the gradient and of its square.
+  /// Adam's running mean of the gradient, and Adam's running mean of the square of the gradient.
   fields<value_type> first_moments() { return plan<value_type>(expected(first_, holding::moments)); }
   fields<value_type> second_moments() { return plan<value_type>(expected(second_, holding::moments)); }
   fields<value_type const> first_moments() const { return plan<value_type const>(expected(first_, holding::moments)); }
@@ -162,7 +162,7 @@ class parameter_set {
     return plan<value_type const>(expected(second_, holding::moments));
   }
 
-  // The following functions return each buffer as one vector, including the padding between tensors.
+  // Each of the following functions returns one buffer as a vector, including the padding between tensors.
   vec<value_type> flat_values() { return flat(values_); }
   vec<value_type> flat_gradients() { return flat(expected(gradients_, holding::gradients)); }
   vec<value_type> flat_first_moments() { return flat(expected(first_, holding::moments)); }

@@ -15,7 +15,7 @@
 
 namespace triad {
 
-/// Throws training_failure if argmax_rows found no class for a row, which it reports as -1.
+/// Throws training_failure if argmax_rows returned -1 for a row, which means that the row has no class.
 inline void expect_classes(std::vector<index_t> const& classes) {
   auto const none = std::find(classes.begin(), classes.end(), index_t{-1});
   if (none != classes.end())
@@ -32,8 +32,9 @@ class row_classes {
 
   explicit row_classes(Ex& ex) : ex_(ex), there_(0, memory_of(ex)) {}
 
-  /// Returns the class of each row of logits (rows, classes); among equal logits, the first counts.  The result is
-  /// valid until the next call.  Waits for the device.  Throws training_failure if a logit is NaN.
+  /// Returns the class of each row of logits (rows, classes).  If several logits are the largest, the first of them
+  /// counts.  The result is valid until the next call.  Waits for the device.  Throws training_failure if a logit is
+  /// NaN.
   template <class Logits>
   std::vector<index_t> const& operator()(Logits logits) {
     expect_classes(or_none(logits));

@@ -1,4 +1,4 @@
-// The training loop: epochs of updates on the batches of a source, checks of their results, and callbacks.
+// The training loop: epochs of updates on the batches of a source, checks of the results, and callbacks.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   struct my_callbacks : run_callbacks {
@@ -9,11 +9,13 @@
 //   run(learner, [&](std::uint64_t epoch) { return batches(loader, data, add_one, {.shuffle = 1, .epoch = epoch}); },
 //       {.epochs = 40, .schedule = linear_warmup{3e-3, 100, 4000}}, my_callbacks());
 //
-// fit() (train/fit.hpp) is a shorter interface to run().  A source is of one of two kinds.  The first kind is a
-// function of the epoch that returns a range of inputs with their targets.
-// The second kind has a function parts(update, shares).  It returns a range over the parts of one batch that is too
-// large for the memory, or that several processes share.  When the range is at a part, the learner's own batch holds
-// this part. Batches of the second kind are numbered, so a run resumes at learner.step(), even within an epoch.
+// fit() (train/fit.hpp) is a shorter interface to run().  There are two kinds of sources.  A source of the first kind
+// is a function of the epoch that returns a range of inputs with their targets.
+//
+// A source of the second kind has a function parts(update, shares).  It returns a range over the parts of one batch
+// that is too large for the memory, or that several processes share.  While the range is at a part, the learner's own
+// batch holds this part.  Batches of the second kind are numbered, so a run resumes at learner.step(), even within an
+// epoch.
 #pragma once
 
 #include <algorithm>
@@ -35,15 +37,15 @@
 
 namespace triad {
 
-/// The part of an update's batch that is in the learner's batch.
+/// The part of an update's batch that is in the learner's own batch.
 struct batch_part {
-  std::optional<index_t> begins{};  // the share that begins with this part, if one does
+  std::optional<index_t> begins{};  // the share that begins with this part, if any
   bool empty = false;               // whether the share has no examples
-  double fraction = 1;              // the number of the part's targets, divided by the number of the batch's targets
+  double fraction = 1;              // the number of targets of the part, divided by the number of targets of the batch
   bool whole = true;                // whether this part is the whole batch
 };
 
-/// The results of the updates of one epoch.  A resumed epoch continues with its `updates` and `loss_sum`.
+/// The results of the updates of one epoch.  A resumed epoch continues with the `updates` and `loss_sum` of its record.
 struct epoch_record {
   std::uint64_t epoch = 0, updates = 0;
   double loss = 0, largest_norm = 0;  // the mean loss of the updates, with dropout; the largest norm, before clipping
@@ -71,12 +73,13 @@ struct run_place {
 struct run_options {
   static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-  std::uint64_t epochs = no_limit;   // the number of epochs to make, including the rest of an interrupted epoch
+  std::uint64_t epochs = no_limit;   // the number of epochs of this run, including the rest of an interrupted epoch
   std::uint64_t first_epoch = 0;     // the number of the first epoch, if the source's range decides where an epoch ends
   std::uint64_t epoch_updates = 0;   // updates of an epoch, for a source with parts(); an attempt's last may be shorter
   std::uint64_t updates = no_limit;  // the number of updates of one attempt
   std::uint64_t attempts = 1;        // the largest number of attempts; another one begins if fits() returns false
-  /// Whether fits() is called before every epoch, not only before every attempt.  The run ends if fits() returns true.
+  /// Whether fits() is called before every epoch, and not only before every attempt.  The run ends if fits() returns
+  /// true.
   bool checks_fit_each_epoch = false;
   bool checks_fit_first = false;                   // whether fits() is also called before the first update of the run
   std::optional<std::uint64_t> dropout_updates{};  // updates of an attempt that have dropout; later updates have none
@@ -84,7 +87,7 @@ struct run_options {
   epoch_record interrupted{};                      // the epoch in which an earlier process was interrupted
   std::string name = "run";                        // the beginning of every message
 
-  /// Returns the position at `step`.  made: the number of epochs that this run has made so far.
+  /// Returns the position at `step`.  `made` is the number of epochs that this run has made so far.
   run_place place_of(std::uint64_t step, std::uint64_t made) const {
     auto const attempt = step / updates, done = step % updates;
     if (epoch_updates == 0) return {step, attempt, done, first_epoch + made, 0};
@@ -97,24 +100,25 @@ struct run_options {
   }
 };
 
-/// The result of a callback: go_on to continue the run, or stop.
+/// The result of a callback: go_on continues the run, and stop ends it.
 enum class run_control { go_on, stop };
 
-/// The callbacks of a run, in the order of their calls.  Derive from this struct; the functions here do nothing.
+/// The callbacks of a run, in the order of their calls.  Derive from this struct.  The functions of the base do
+/// nothing.
 struct run_callbacks {
   /// Returns true if the model fits its training data, so that the run may end.
   bool fits() { return false; }
-  /// Sets other initial values, because the previous attempt did not lead to a model that fits.
+  /// Sets other initial values, because the model of the previous attempt did not fit the data.
   void begin_attempt(run_place const&) {}
   void before_epoch(run_place const&) {}
-  /// Called after each update.  Returns true to stop the run, also within an epoch.  looks: true after the last update
-  /// of an epoch, and after every learner.patience() updates.
+  /// Called after each update.  Returns true to stop the run, even within an epoch.  `looks` is true after the last
+  /// update of an epoch, and after every learner.patience() updates.
   bool stops(bool /*looks*/) { return false; }
-  /// Called for each update when the run reads the records of updates: after stops(true), and when the run stops.
+  /// Called for each update when the run reads the records of updates.  The run reads them after stops(true), and when
+  /// it stops.
   run_control after_update(update_record const&) { return run_control::go_on; }
   void after_look(run_place const&, epoch_record const&) {}
-  /// Returns a measure of the model's quality.  If there are averages, they are in the place of the parameters during
-  /// the call.
+  /// Returns a measure of the model's quality.  If there are averages, they replace the parameters during the call.
   std::optional<double> validate(epoch_record const&) { return std::nullopt; }
   run_control after_validation(double) { return run_control::go_on; }
   run_control after_epoch(epoch_record const&) { return run_control::go_on; }
@@ -127,7 +131,7 @@ struct run_result {
   bool stopped = false;  // whether a callback stopped the run
 };
 
-/// Thrown if the loss or the norm of an update is not finite, or if a weight after the update is not finite.
+/// Thrown if the loss or the norm of an update is not finite, or if a weight is not finite after the update.
 struct run_diverged : training_failure {
   update_record update;
   std::string weight;  // "value 0 of readout.bias is nan"; empty if the loss or the norm is not finite
@@ -161,7 +165,7 @@ class numbered_batches {
   share_range shares_;
 };
 
-/// Returns the batches of the epoch that are still to be made.
+/// Returns those batches of the epoch that are not made yet.
 template <class Learner, class Source>
 decltype(auto) batches_of(Learner const& learner, Source& source, run_place const& at, run_options const& o) {
   if constexpr (requires { source.parts(at.update, learner.shares()); })
@@ -174,7 +178,7 @@ decltype(auto) batches_of(Learner const& learner, Source& source, run_place cons
 
 }  // namespace detail
 
-/// Makes one update of run(), on an input with its targets or on the parts of a batch.  Learner: as for run().
+/// Makes one update of run().  `batch` is an input with its targets, or a range of parts.  `Learner` is as for run().
 template <class Learner, class Batch>
 void make_update(Learner& learner, Batch&& batch, double rate) {
   if constexpr (requires { std::begin(batch); }) {

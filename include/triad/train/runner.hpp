@@ -5,9 +5,9 @@
 //   load_weights(file, run.parameters(), names);
 //   auto const y = run({x, sequences});                     valid until the next call
 //
-// A pass saves nothing for backward.  The constructor allocates memory for the parameters, for the states between
-// layers and for the results.  If the model has measured_input(dims), the constructor also allocates scratch memory.
-// Otherwise the first call allocates it, and so does each later call that needs more.
+// A pass saves nothing for a backward pass.  The constructor allocates memory for the parameters, for the states
+// between layers and for the results.  If the model has measured_input(dims), the constructor also allocates the
+// scratch memory.  Otherwise the scratch memory is allocated by the first call, and by each later call that needs more.
 #pragma once
 
 #include <optional>
@@ -27,8 +27,8 @@
 namespace triad {
 
 namespace detail {
-/// Returns the sizes for `rows` rows, for a layer that works on rows.  Such a layer reads no other member of a
-/// graph_dims.
+/// Returns the sizes for `rows` rows, for a layer that works on rows.  Such a layer does not read the other members of
+/// a graph_dims.
 template <class Dims>
 constexpr Dims dims_of_rows(index_t rows) {
   if constexpr (std::is_same_v<Dims, row_dims>)
@@ -60,8 +60,8 @@ constexpr index_t count_of(Wanted const& wanted) {
     return wanted.extent(0);
 }
 
-/// Plans the memory of the result, with the model's plan_output, with the layer's plan_state, or as (rows, columns of
-/// the layer's result).
+/// Plans the memory of the result with the model's plan_output() or the layer's plan_state().  If there is neither, the
+/// result is (rows, columns of the layer's result).
 template <class Layer>
 typename Layer::output place_output(Layer const& layer, arena& place, layer_dims<Layer> const& dims) {
   if constexpr (requires { layer.plan_output(place, dims); }) {
@@ -83,7 +83,7 @@ class runner {
   using output = typename Layer::output;
   using dims = layer_dims<Layer>;
 
-  /// largest: the sizes of the largest input.
+  /// `largest` has the sizes of the largest input.
   runner(Ex& ex, Layer const& layer, dims const& largest)
       : ex_(ex),
         layer_(layer),
@@ -98,7 +98,8 @@ class runner {
       measure_scratch(in, at);
     }
   }
-  /// Takes the largest number of rows, for a layer that works on rows but whose memory is planned with graph_dims.
+  /// Takes the largest number of rows.  This constructor is for a layer that works on rows, but whose memory is planned
+  /// with graph_dims.
   runner(Ex& ex, Layer const& layer, row_dims largest)
     requires std::is_same_v<layer_dims<Layer>, graph_dims> && (!detail::has_graphs<typename Layer::input>)
       : runner(ex, layer, detail::dims_of_rows<graph_dims>(largest.rows)) {}
@@ -106,10 +107,10 @@ class runner {
   runner& operator=(runner const&) = delete;
 
   /// Returns the result, computed without dropout.  The result is in the backend's memory and is valid until the next
-  /// call. Only the first call waits for a device.  Throws contract_violation if the input is larger than `largest`, if
-  /// the input asks a layer for `wanted` rows, or if the parameters are not initialised.
+  /// call.  Only the first call waits for a device.  Throws contract_violation if the input is larger than `largest`,
+  /// if the input lists `wanted` rows of a layer, or if the parameters are not initialised.
   output operator()(input const& in) { return (*this)(in, detail::dims_of_input<Layer>(in)); }
-  /// Takes an input that does not contain its sizes, and its sizes.
+  /// Takes an input and its sizes, for an input that does not contain the sizes.
   output operator()(input const& in, dims const& sizes) {
     if constexpr (requires { in.wanted; } && !requires(arena& a) { layer_.plan_output(a, sizes); })
       TRIAD_EXPECTS(detail::count_of(in.wanted) == 0,
@@ -123,7 +124,8 @@ class runner {
     if (!scratch_) measure_scratch(in, at);
     try {
       pass(in, at);
-    } catch (arena_too_small const&) {  // a smaller input was measured; the second pass overwrites all results
+    } catch (
+        arena_too_small const&) {  // scratch was measured with a smaller input; the second pass overwrites all results
       measure_scratch(in, at);
       pass(in, at);
     }
@@ -131,20 +133,20 @@ class runner {
   }
 
   /// Returns the class of each row of a result (rows, classes).  The classes are in host memory and valid until the
-  /// next call. Waits for the device.  Allocates if an input has more rows than every earlier input; bytes() does not
-  /// count that memory.
+  /// next call.  Waits for the device.  Allocates if the input has more rows than every earlier input.  bytes() does
+  /// not count the memory of the classes.
   std::vector<index_t> const& classes(input const& in) {
     static_assert(detail::has_classes<output>(), "runner: this result is not (rows, classes)");
     return classes_((*this)(in));
   }
 
-  /// The parameters.  They are zero until initialize() or a function that loads them is called.
+  /// The parameters.  They are zero until initialize() or a function that loads parameters is called.
   parameter_set<Layer, Ex>& parameters() { return parameters_; }
   parameter_set<Layer, Ex> const& parameters() const { return parameters_; }
   Layer const& model() const { return layer_; }
   /// The backend that was given at construction.
   Ex& context() const { return ex_; }
-  /// The number of bytes of all memory, not counting the memory of classes().
+  /// The number of bytes of all memory except the memory of classes().
   std::size_t bytes() const { return parameters_.bytes() + memory_.bytes() + (scratch_ ? scratch_->bytes() : 0); }
 
  private:

@@ -1,4 +1,4 @@
-// Learning rate schedules.  Each is a small struct with a function rate(update); updates count from 0.
+// Learning rate schedules.  Each schedule is a small struct with a function rate(update).  Updates count from 0.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   linear_warmup   peak k / w for k < w, then peak (n - k) / (n - w), but at least 0.  The first rate is 0 if w > 0.
@@ -8,8 +8,8 @@
 //                   so far whose last update has k >= w
 //   dtm_main_exponential   peak k / w for k < w, then base gamma^t with the same base and t
 //
-// The last two schedules follow the training loop of the released Differentiable Tree Machine, which changes the rate
-// only at the end of an epoch.
+// The last two schedules follow the training loop of the released Differentiable Tree Machine.  This loop changes the
+// rate only at the end of an epoch.
 #pragma once
 
 #include <cmath>
@@ -31,9 +31,9 @@ struct constant_rate {
   double rate(std::uint64_t) const { return peak; }
 };
 
-/// Linear from 0 to `peak` over `warmup` updates, then linear to 0 at update `total`.  `total` may be fractional, and
-/// must be given: without it, rate() throws contract_violation.  If a run has at most `warmup` updates, the rate never
-/// reaches `peak`, and no warning is given.  The same is true of the schedules below.
+/// Linear from 0 to `peak` over `warmup` updates, then linear to 0 at update `total`.  `total` must be given, and may
+/// be fractional.  Without `total`, rate() throws contract_violation.  If a run has at most `warmup` updates, the rate
+/// never reaches `peak`, and no warning is given.  The same is true of the schedules below.
 struct linear_warmup {
   double peak = 1e-3, warmup = 0, total = 0;
 
@@ -59,11 +59,11 @@ struct inverse_sqrt {
 };
 
 namespace detail {
-/// The parts that both schedules of the Differentiable Tree Machine share.
+/// The computations that both schedules of the Differentiable Tree Machine share.
 struct dtm_main_loop {
   std::uint64_t warmup, iterations;  // the number of updates of the warm-up; the number of updates of an epoch
 
-  /// Returns the rate from which the schedule starts after the warm-up.
+  /// Returns the rate with which the schedule starts after the warm-up.
   double base(double peak) const {
     return warmup == 0 ? peak : peak * static_cast<double>(warmup - 1) / static_cast<double>(warmup);
   }
@@ -115,7 +115,7 @@ class learning_rate {
     requires std::is_invocable_r_v<double, F const&, std::uint64_t>
   learning_rate(F f) : rate_(std::move(f)) {}
 
-  /// Returns the rate of an update; updates count from 0.
+  /// Returns the rate of an update.  Updates count from 0.
   double operator()(std::uint64_t update) const { return rate_(update); }
 
  private:

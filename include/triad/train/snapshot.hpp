@@ -1,5 +1,5 @@
-// A copy, in host memory, of all that an update changes.  It is used to restore the best of several epochs, or to undo
-// updates.
+// A copy of all values that an update changes, in host memory.  With a snapshot, training can return to the best of
+// several epochs, or undo updates.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,7 +22,7 @@ struct snapshot_tensor {
   bool operator==(snapshot_tensor const&) const = default;
 };
 
-/// The parameters, moments and step of a trainer.  Owns its numbers.  Has moments if the trainer has them.
+/// The parameters, moments and step of a trainer.  Owns its numbers.  Has moments if the trainer has moments.
 template <class T>
 struct trainer_snapshot {
   std::uint64_t step = 0;
@@ -52,8 +52,8 @@ inline std::string tensor_text(std::vector<snapshot_tensor> const& all, std::siz
 }
 }  // namespace detail
 
-/// Copies the parameters to `now`, whose memory is reused.  Throws contract_violation if averages are in the place of
-/// the parameters.
+/// Copies the parameters to `now`, and reuses the memory of `now`.  Throws contract_violation if averages replace the
+/// parameters.
 template <class Model, class Ex, class T>
 void take_snapshot(parameter_set<Model, Ex> const& parameters, std::uint64_t step, trainer_snapshot<T>& now) {
   parameters.expect_weights("snapshot");
@@ -72,9 +72,9 @@ void take_snapshot(parameter_set<Model, Ex> const& parameters, std::uint64_t ste
   copy(parameters.flat_second_moments(), now.second_moments);
 }
 
-/// Overwrites the values, and the moments if the parameters hold moments.  Throws contract_violation, and changes
-/// nothing, in three cases: the snapshot has other names or shapes, the parameters hold moments but the snapshot has
-/// none, or averages are in the place of the parameters.
+/// Overwrites the values, and the moments if the parameters hold moments.  Throws contract_violation in three cases:
+/// the snapshot has other names or shapes, the parameters hold moments but the snapshot has none, or averages replace
+/// the parameters.  In these cases nothing changes.
 template <class Model, class Ex, class T>
 void put_snapshot(trainer_snapshot<T> const& then, parameter_set<Model, Ex>& parameters) {
   parameters.expect_weights("restore");
@@ -94,7 +94,7 @@ void put_snapshot(trainer_snapshot<T> const& then, parameter_set<Model, Ex>& par
       !learns || (then.first_moments.size() == then.values.size() && then.second_moments.size() == then.values.size()),
       "restore: the snapshot has " + std::to_string(then.first_moments.size()) + " moments, expected " +
           std::to_string(then.values.size()) + "; take it of a trainer that learns");
-  if (then.initialized) (void)parameters.mutable_values();  // marks them as initialised, even if all are zero
+  if (then.initialized) (void)parameters.mutable_values();  // marks the parameters as initialised, even if all are zero
   auto const copy = [&](std::vector<T> const& from, vec<T> to) {
     parameters.where().from_host(to.data_handle(), from.data(), from.size() * sizeof(T));
   };

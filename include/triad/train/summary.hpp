@@ -1,5 +1,5 @@
-// A table of a model's parameters: the path, the shape, the number of values and the bytes of each parameter, and their
-// sums.
+// A table of a model's parameters.  It has the path, the shape, the number of values and the bytes of each parameter,
+// and the sums over all parameters.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   std::puts(summary(learner).text().c_str());

@@ -1,15 +1,16 @@
-// Trains a model: holds its parameters and memory, and makes updates.  Allocates only in the constructor and in
-// classes().
+// Trains a model.  A trainer has the model's parameters and memory, and makes updates.  Allocates memory only in the
+// constructor and in classes().
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch that is too large for the memory is divided into parts p = 1 .. P.  Part p has the fraction s_p of all
+// A batch that is too large for the memory is divided into parts p = 1 .. P.  Part p has the fraction s_p of the
 // targets of the batch:
 //
 //   loss = sum_p s_p loss_p,  gradient = sum_p s_p gradient_p
 //
-// Each loss_p is a mean over the targets of part p, so loss is the mean over the whole batch.  A batch can also be
-// divided into shares (parallel/shares.hpp); then each part belongs to one share.  The gradients of all shares are
-// added along a tree, over all processes if there are several.  Then every process makes the same step.
+// Each loss_p is a mean over the targets of part p, so `loss` is the mean over all targets of the batch.  A batch can
+// also be divided into shares (parallel/shares.hpp).  In this case, each part belongs to one share.  The gradients of
+// all shares are added along a tree.  If there are several processes, the tree spans all of them, and every process
+// then makes the same step.
 #pragma once
 
 #include <array>
@@ -43,8 +44,8 @@
 
 namespace triad {
 
-/// Trains a Model (train/model.hpp) on the backend Ex.  Processes: a communicator.  If there are several processes,
-/// each has a trainer with the same options, and all trainers make the same updates.
+/// Trains a Model (train/model.hpp) on the backend Ex.  `Processes` is a communicator.  If there are several processes,
+/// each process has a trainer with the same options, and all trainers make the same updates.
 template <class Model, backend Ex, class Processes = alone>
 class trainer {
   static_assert(detail::expect_model<Model>());
@@ -64,8 +65,8 @@ class trainer {
   trainer(Ex& ex, Model const& m, options_type const& o)
     requires std::same_as<Processes, alone>
       : trainer(ex, m, o, single_process()) {}
-  /// Throws contract_violation if there are more processes than options.shares, or if either number is not a power of
-  /// two.
+  /// Throws contract_violation if there are more processes than options.shares, or if one of these numbers is not a
+  /// power of two.
   trainer(Ex& ex, Model const& m, options_type const& o, Processes& processes)
       : ex_(ex),
         options_(o),
@@ -116,16 +117,16 @@ class trainer {
   }
 
   /// Adds the gradient of one part of a batch, so that the trainer needs memory only for the largest part.  Call
-  /// accumulate() for each part, and then call finish().  fraction: the number of targets of this part, divided by the
-  /// number of targets of the whole batch.
+  /// accumulate() for each part, then call finish().  `fraction` is the number of targets of this part, divided by the
+  /// number of targets of the batch.
   ///
-  /// The fractions of an update must sum to 1, or to 0 if the batch has no targets; otherwise finish() throws
-  /// contract_violation. If there are several processes, each knows only the fractions of its own parts, so it throws
-  /// only if their sum is above 1.
+  /// The fractions of an update must sum to 1, or to 0 if the batch has no targets.  Otherwise finish() throws
+  /// contract_violation.  If there are several processes, each process knows only the fractions of its own parts, so
+  /// finish() throws only if their sum is above 1.
   ///
-  /// Up to rounding, the result is that of update() on the whole batch, if the model's loss is a mean over targets.
-  /// The loss of a parser has five such means, and that of a dependency parser has two.  For these models, every token
-  /// must have all targets.  Dropout draws a new mask for every part.
+  /// If the model's loss is a mean over targets, the result is, up to rounding, the result of update() on the whole
+  /// batch.  The loss of a parser is a sum of five means, and the loss of a dependency parser is a sum of two means.
+  /// For these models, every token must have all targets.  Dropout draws a new mask for every part.
   void accumulate(typename Model::input const& in, answers const& targets, double fraction) {
     parts_.expect_part(fraction);
     expect_trainable();
@@ -137,10 +138,10 @@ class trainer {
     });
     parts_.add(fraction);
   }
-  /// The shares of a batch that this process computes.  Call begin_share() for each of them once, in order, and
-  /// accumulate() for its parts after that.  An empty share has no parts.
+  /// The numbers of those shares of a batch that this process computes.  For each of these shares in order, call
+  /// begin_share() once, then accumulate() for each part of the share.  An empty share has no parts.
   share_range shares() const { return parts_.shares(); }
-  /// The number of the next part of an update, from which dropout draws its mask.  All parts of an update have
+  /// The number of the next part of an update.  Dropout draws its mask from this number.  All parts of an update have
   /// different numbers.
   std::uint32_t part() const { return parts_.number(); }
   void begin_share(index_t share) {
@@ -150,8 +151,8 @@ class trainer {
     parts_.begin(share);
   }
   /// Makes an update on a batch of `examples` examples, divided into shares.  load(first, last) returns the input and
-  /// the targets of the examples first .. last - 1.  The loss weighs all examples equally, so all must have the same
-  /// number of targets.
+  /// the targets of the examples first .. last - 1.  The loss gives all examples the same weight, so all examples must
+  /// have the same number of targets.
   template <class Load>
   void update_in_shares(std::size_t examples, Load&& load, double rate) {
     auto const mine = shares();
@@ -164,8 +165,8 @@ class trainer {
     }
     finish(rate);
   }
-  /// Makes Adam's step on the sum of the parts' gradients, over all shares and processes.  Afterwards loss() and norm()
-  /// belong to the whole batch.
+  /// Makes Adam's step on the sum of the gradients of all parts, over all shares and processes.  Afterwards loss() and
+  /// norm() belong to the whole batch.
   void finish(double rate) {
     expect_step(rate);
     parts_.expect_all(sums_.processes());
@@ -208,16 +209,16 @@ class trainer {
   }
 
   /// Returns the logits of a batch, computed without dropout.  The result is valid until the next call.  Throws
-  /// contract_violation if the parameters are not initialised; so do classes(), evaluate_batch(), loss_of() and
-  /// attention().
+  /// contract_violation if the parameters are not initialised.  classes(), evaluate_batch(), loss_of() and attention()
+  /// throw in this case too.
   output infer(typename Model::input const& in) {
     parameters_.expect_initialized("trainer");
     return passes_.forward(parameters_.values(), in, false, [](call const&, batch_memory const&) {});
   }
 
   /// Returns the class of each row of infer(in), for logits (rows, classes).  The result is in host memory and valid
-  /// until the next call.  Waits for the device.  Allocates if a batch has more rows than every earlier batch; bytes()
-  /// does not count that memory.
+  /// until the next call.  Waits for the device.  Allocates if the batch has more rows than every earlier batch.
+  /// bytes() does not count the memory of the classes.
   std::vector<index_t> const& classes(typename Model::input const& in) {
     static_assert(detail::has_classes<output>(), "trainer: this model does not say (rows, classes); take infer()");
     return classes_(infer(in));
@@ -228,7 +229,7 @@ class trainer {
     output scores;
     T loss;
   };
-  /// Returns the logits and the loss of a batch from one pass.
+  /// Returns the logits and the loss of a batch, computed in one pass.
   batch_evaluation evaluate_batch(typename Model::input const& in, answers const& targets) {
     parameters_.expect_initialized("trainer");
     auto const scores = passes_.forward(parameters_.values(), in, false, [&](call const& c, batch_memory const& at) {
@@ -240,9 +241,9 @@ class trainer {
   /// for the device.
   T loss_of(typename Model::input const& in, answers const& targets) { return evaluate_batch(in, targets).loss; }
 
-  /// Runs infer(in), and returns the attention weights of an edge (heads, terms), in host memory that the table owns.
-  /// The model must have attention_weights().  Throws contract_violation if there is no such layer, graph or edge, or
-  /// if the trainer has not kept that layer.
+  /// Runs infer(in), and returns the attention weights of an edge (heads, terms).  The table owns its memory, which is
+  /// host memory.  The model must have attention_weights().  Throws contract_violation if there is no such layer, graph
+  /// or edge, or if the trainer has not kept the layer's values.
   attention_table<T> attention(typename Model::input const& in, attention_place const& at) {
     static_assert(shows_attention<Model, Ex>,
                   "trainer: this model has no attention_weights, so where it looked is unknown "
@@ -257,7 +258,7 @@ class trainer {
                                    passes_.place(detail::dims_of_batch(in)).saved, at);
   }
 
-  /// Sets the number of times that later passes apply the layer of a tied model.  It must be at most the depth at
+  /// Sets how many times later passes apply the layer of a tied model.  The number must be at most the depth at
   /// construction, for which memory is planned.  The parameters are the same for all depths.
   void set_depth(index_t layers)
     requires detail::has_depth<Model>
@@ -265,7 +266,7 @@ class trainer {
     parts_.expect_none();
     passes_.set_depth(layers);
   }
-  /// Switches all dropout of the model on or off, starting with the next update.  Must not be called between the parts
+  /// Switches all dropout of the model on or off, from the next update on.  Do not call this function between the parts
   /// of an update.
   void set_dropout(bool drops) {
     parts_.expect_none();
@@ -282,23 +283,23 @@ class trainer {
     parts_.forget();
   }
 
-  /// Sets the moments to zero, for a training that starts again from other values.  The step continues to count.  So
-  /// Adam's bias correction is too weak for the new moments, and the first updates differ in size from the first
-  /// updates at step 0.
+  /// Sets the moments to zero.  Call this function if training starts again from other values.  The step continues to
+  /// count, so Adam's bias correction is too weak for the new moments.  Therefore the next updates do not have the size
+  /// of the first updates from step 0.
   void forget_moments() {
     expect_to_learn();
     fill(ex_, T(0), parameters_.flat_first_moments());
     fill(ex_, T(0), parameters_.flat_second_moments());
   }
 
-  /// Returns a copy, in host memory, of the parameters, the moments and the step.  into: a snapshot whose memory is
+  /// Returns a copy of the parameters, the moments and the step, in host memory.  `into` is a snapshot whose memory is
   /// reused.
   trainer_snapshot<T> snapshot(trainer_snapshot<T> into = {}) const {
     take_snapshot(parameters_, step_, into);
     return into;
   }
-  /// Restores the state at the snapshot, so that the same later updates give the same bits.  Throws contract_violation
-  /// if the snapshot belongs to another model.
+  /// Restores the state of the snapshot.  Later updates then give the same bits as after the snapshot.  Throws
+  /// contract_violation if the snapshot belongs to another model.
   void restore(trainer_snapshot<T> const& then) {
     put_snapshot(then, parameters_);
     set_step(then.step);
@@ -312,7 +313,7 @@ class trainer {
   /// The options that were given at construction.
   options_type const& options() const { return options_; }
 
-  /// Returns the values that forward saved for the last batch, for inspection.
+  /// Returns the values that forward() saved for the last batch, for inspection.
   typename Model::saved saved(dims const& d) { return passes_.place(d).saved; }
   call inspection_call(arena& scratch) const { return passes_.make_call(scratch, false); }
 
@@ -347,7 +348,7 @@ class trainer {
     parameters_.zero_gradients(ex_);
     fill(ex_, T(0), loss_);
   }
-  /// Ends the current share, if there is one, and adds its gradient to the sum over shares.
+  /// Ends the current share, if there is one, and adds the gradient of the share to the sum over shares.
   void end_share() {
     if (!parts_.in_share()) return;
     if (parts_.in_first_share()) sums_.begin();
@@ -356,7 +357,7 @@ class trainer {
     parts_.end_share();
   }
 
-  /// Called once for each update, outside of replayed work.
+  /// Call this function once for each update, outside of replayed work.
   void expect_to_learn() const {
     TRIAD_EXPECTS(learns(),
                   "trainer: training with options.memory keep::nothing, expected keep::everything or keep::inputs");
@@ -372,7 +373,7 @@ class trainer {
     parameters_.expect_initialized("trainer");
   }
 
-  /// Adds to the gradients.  Calls weigh(d_scores) between loss and backward.
+  /// Adds to the gradients.  Calls weigh(d_scores) between loss() and backward().
   template <class Weigh>
   void add_gradient(typename Model::input const& in, answers const& targets, vec<T> loss, Weigh&& weigh) {
     auto const& model = passes_.applied();

@@ -12,7 +12,7 @@
 
 namespace triad {
 
-/// The options of a trainer.  Dims is the type of the sizes from which the memory of a batch is planned.
+/// The options of a trainer.  `Dims` is the type of the sizes from which the memory of a batch is planned.
 template <class Dims>
 struct basic_trainer_options {
   adam_options adam{};
@@ -30,7 +30,7 @@ struct update_record {
   double loss, norm;
 };
 
-/// The memory of a trainer in bytes, which is known before the memory is allocated.
+/// The memory of a trainer in bytes.  The sizes are known before the memory is allocated.
 struct trainer_bytes {
   std::size_t parameters, saved, scratch;
   std::size_t shares = 0;  // for the sums of gradients over shares and processes

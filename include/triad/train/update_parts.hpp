@@ -4,8 +4,8 @@
 //   update_parts at(shares);
 //   at.begin(share), at.add(fraction), ..., at.expect_all(processes), at.forget();
 //
-// If there is a single share, begin() need not be called, and the parts belong to the update itself.  This class only
-// counts, on the host; it computes nothing.
+// If there is a single share, begin() need not be called.  The parts then belong to the update, and not to a share.
+// This class only counts, on the host.  It computes nothing.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@
 
 namespace triad {
 
-/// The state of an update that is divided into parts.  Its error messages name the trainer, which owns it.
+/// The state of an update that is divided into parts.  Error messages name the trainer, which owns this object.
 class update_parts {
  public:
   explicit update_parts(share_range const& shares) : shares_(shares) {}
 
-  /// The shares that this process computes.
+  /// The numbers of those shares of a batch that this process computes.
   share_range const& shares() const { return shares_; }
   bool in_share() const { return share_ >= 0; }
   bool in_first_share() const { return share_ == shares_.first; }
-  /// Returns true if the next part is the first part of its share, or the first part of an update for which no share
-  /// was begun.
+  /// Returns true if the next part is the first part of its share.  If no share was begun, returns true if it is the
+  /// first part of the update.
   bool is_first() const { return parts_ == 0; }
   /// The number of the next part.  All parts of an update have different numbers.
   std::uint32_t number() const {
@@ -53,7 +53,7 @@ class update_parts {
                                                       std::to_string(shares_.all) + " shares; begin_share() first");
   }
   /// Checks that no part is missing.  The fractions must sum to 1, or to 0 if the batch has no targets.  If there are
-  /// several processes, each knows only the fractions of its own parts.
+  /// several processes, each process knows only the fractions of its own parts.  The sum must then be at most 1.
   void expect_all(int processes) const {
     TRIAD_EXPECTS(parts_ > 0 || in_share(), "trainer: finish() of no update, expected accumulate() before it");
     TRIAD_EXPECTS(shares_.all == 1 || share_ + 1 == shares_.last,
