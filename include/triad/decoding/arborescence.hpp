@@ -7,7 +7,7 @@
 // The algorithm of Chu and Liu 1965 and Edmonds 1967 first gives each node its best parent.  If the result has a cycle,
 // the cycle is contracted to one node.  An edge into the cycle replaces an edge of the cycle, so its weight is the
 // difference of the two scores.  The algorithm then solves the smaller problem.  The solution has one edge into the
-// cycle, and the edge that this edge replaces is removed.  The time is O(n^3).
+// cycle.  At the node where this edge ends, it replaces the edge of the cycle.  The time is O(n^3).
 #pragma once
 
 #include <algorithm>

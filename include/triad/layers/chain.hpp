@@ -42,7 +42,7 @@ struct chain {
   using T = element_t<typename B::output>;
   using middle = typename A::output;  // (rows, columns)
   using output = typename B::output;
-  // If one of the layers takes rows and the other takes graphs, the chain takes graphs.
+  // If one of the two layers takes graphs, the chain takes graphs.
   using input = std::conditional_t<detail::carries_state<typename B::input>, typename B::input, typename A::input>;
 
   static_assert(detail::joins<middle, state_of_t<typename B::input>>::checked);

@@ -12,8 +12,8 @@
 namespace triad {
 
 /// `table` (v, d) is the gradient of a learned table.  Calls add(), which adds to `table`.  Afterwards row `fixed` has
-/// the values that it had before the call, which may come from other uses of the table.  If `fixed` is negative, add()
-/// may change all rows.
+/// the values that it had before the call.  Other uses of the table may have added to this row earlier.  If `fixed` is
+/// negative, add() may change all rows.
 template <backend Ex, class Table, class Add>
 void add_but_row(Ex& ex, arena& scratch, Table table, index_t fixed, Add&& add) {
   if (fixed < 0) return add();

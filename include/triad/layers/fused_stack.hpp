@@ -89,7 +89,7 @@ struct fused_stack {
   /// norm, or 0.
   constexpr index_t norms() const { return link == layer_link::weighted ? count + 1 : normed() ? 1 : 0; }
 
-  /// The parameters.  Layers with fuse-attention have more parameters than layers without it.
+  /// The parameters.  Layers with fuse-attention have more parameters than layers without fuse-attention.
   template <class S>
   struct fields {
     fused_stack stack;

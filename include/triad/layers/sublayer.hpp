@@ -14,8 +14,8 @@
 
 namespace triad {
 
-/// The place of the norm.  `after`: the norm follows the residual sum, as in Vaswani et al.  2017.  `before`: the norm
-/// precedes the branch, as in Xiong et al.  2020.  Here the residual sum is not normalised, so another norm follows the
+/// The place of the norm.  `after`: the norm follows the residual sum, as in Vaswani et al. 2017.  `before`: the norm
+/// precedes the branch, as in Xiong et al. 2020.  Here the residual sum is not normalised, so another norm follows the
 /// last layer.
 enum class norm_position { after, before };
 

@@ -34,7 +34,7 @@ using roberta_transformer = fused_transformer<T, dyn, dyn, dyn, learned_tokens<T
 
 /// Returns a model with the published encoder and the decoder of `options`.  `Config` is roberta_config, or a struct
 /// with the same members.  The encoder's dropout and fuse-attention come from `options`.  All other options of the
-/// encoder come from `config`, or are those of RoBERTa.
+/// encoder come from `config`, or have RoBERTa's values.
 template <class T, class Config>
 roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transformer_options options) {
   TRIAD_EXPECTS(!options.encoder.tied && options.encoder.link == layer_link::previous,

@@ -122,8 +122,8 @@ struct edge_trunk {
   }
 };
 
-/// Overwrites words (nodes, d) with the vectors of the words of a batch.  Dropped tokens get the vectors of their words
-/// too.  Does nothing if `words` has no rows.
+/// Overwrites `words` (nodes, d) with the vectors of the words of a batch.  Dropped tokens get the vectors of their
+/// words too.  Does nothing if `words` has no rows.
 template <backend Ex, class T, class Table, class States>
 void look_up_words(Ex& ex, Table table, sentence_batch<T> const& in, States words) {
   if (words.extent(0) > 0) gather_rows(ex, table, in.words(), words);
@@ -148,7 +148,7 @@ struct token_trunk_options {
 };
 
 /// Transformer layers over the tokens of a sentence.  If the layers are tied, this is a universal Transformer (Dehghani
-/// et al.  2019) with a fixed number of layers.
+/// et al. 2019) with a fixed number of layers.
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
 struct token_trunk {
   using layer_type = transformer_layer<T, D, H, F>;

@@ -6,7 +6,7 @@
 //   score(i, j) = q(i) . k(j),  [q k] = y w' + b;  the labels of token i are computed from y(i)
 //   verb_from_word: the verb label of token i is computed from the word's vector e(i), even if the token was dropped
 //
-// If the layers are tied, this is a universal Transformer (Dehghani et al.  2019) with a fixed number of layers.
+// If the layers are tied, this is a universal Transformer (Dehghani et al. 2019) with a fixed number of layers.
 #pragma once
 
 #include <array>

@@ -72,8 +72,7 @@ struct tree_machine {
   bool unit_fillers;
   tree_root root;
   bool empty_tree;
-  repeat<T, agent_type>
-      agents;  // only for parameters; tree_machine runs the agents, because sizes differ between steps
+  repeat<T, agent_type> agents;  // only for parameters; tree_machine runs the agents, because sizes differ by step
   wide_linear<T, D> shrink;
 
   tree_machine(Interpreter operations, index_t tree_positions, tree_machine_options const& options)

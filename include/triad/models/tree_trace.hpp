@@ -29,7 +29,8 @@ namespace triad {
 
 /// Returns one trace for each sample of the batch, without the trees.  `s` has the values that forward() saved for the
 /// batch `in`, in training or in inference.  `in` and `s` must be in the memory `where` (memory_of(backend)).  The root
-/// of a step is the label with the largest product of its filler and the agent's root.  <empty> is not considered.
+/// of a step is the label with the largest product of its filler and the agent's root.  The label <empty> is not
+/// considered.
 template <class Model, class Memory>
 std::vector<tree_trace> traces_of(Model const& model, Memory const& where, typename Model::input const& in,
                                   typename Model::saved const& s) {

@@ -42,7 +42,6 @@ struct communication_error : std::runtime_error {
 /// overlap.  Exchanges run in order with other work of the backend.  The partner must call exchange() with the same two
 /// lengths in the opposite order.  Throws communication_error if the exchange fails.  barrier() returns when all
 /// processes have called barrier().
-/// called it.
 template <class C, class Ex, class T>
 concept communicator = requires(C& c, Ex& ex, vec<T const> mine, vec<T> theirs) {
   { c.rank() } -> std::convertible_to<int>;

@@ -69,7 +69,7 @@ struct fit_options {
 struct fit_result {
   std::vector<epoch_record> epochs;                        // the completed epochs
   std::uint64_t best_epoch = 0;                            // the epoch whose parameters the trainer has
-  double best = std::numeric_limits<double>::quiet_NaN();  // the result of each_epoch for this epoch
+  double best = std::numeric_limits<double>::quiet_NaN();  // the value that each_epoch returned for best_epoch
   bool stopped = false;                                    // whether patience or a callback ended the run early
 };
 

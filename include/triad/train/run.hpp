@@ -75,7 +75,7 @@ struct run_options {
 
   std::uint64_t epochs = no_limit;   // the number of epochs of this run, including the rest of an interrupted epoch
   std::uint64_t first_epoch = 0;     // the number of the first epoch, if the source's range decides where an epoch ends
-  std::uint64_t epoch_updates = 0;   // updates of an epoch, for a source with parts(); an attempt's last may be shorter
+  std::uint64_t epoch_updates = 0;   // updates of an epoch, for parts(); an attempt's last epoch may be shorter
   std::uint64_t updates = no_limit;  // the number of updates of one attempt
   std::uint64_t attempts = 1;        // the largest number of attempts; another one begins if fits() returns false
   /// Whether fits() is called before every epoch, and not only before every attempt.  The run ends if fits() returns
@@ -199,11 +199,11 @@ void make_update(Learner& learner, Batch&& batch, double rate) {
   }
 }
 
-/// Trains until the epochs, updates or attempts end, a callback stops the run, or fits() returns true.  Learner is a
-/// run_learner, or a type with the same functions.  For batches in parts, it also needs update(rate), shares(),
-/// begin_share(share), accumulate(fraction) and finish(rate).  Throws run_diverged if a loss or a norm is not finite,
-/// or if a weight is not finite at the end of an epoch or when the run stops.  Throws training_failure if an epoch has
-/// no batches.
+/// Trains until one of these events: the epochs, updates or attempts of the options are made; a callback stops the run;
+/// fits() returns true.  `Learner` is a run_learner, or a type with the same functions.  For batches in parts, the
+/// learner must also have update(rate), shares(), begin_share(share), accumulate(fraction) and finish(rate).  Throws
+/// run_diverged if a loss or a norm is not finite.  At the end of an epoch, and when the run stops, also throws
+/// run_diverged if a weight is not finite.  Throws training_failure if an epoch has no batches.
 template <class Learner, class Source, class Callbacks = run_callbacks>
 run_result run(Learner& learner, Source&& source, run_options const& o, Callbacks&& on = Callbacks()) {
   run_result result;
@@ -249,7 +249,8 @@ run_result run(Learner& learner, Source&& source, run_options const& o, Callback
         epoch.add(u);
         stop_if(on.after_update(u));
       }
-      // The weights after the last update are about to be evaluated or saved, but no loss was computed with them.
+      // After the last update, the weights are evaluated or saved.  No loss was computed with these weights, so they
+      // are checked here.
       if (auto const bad = ends || result.stopped ? learner.not_finite() : std::string(); !bad.empty())
         throw run_diverged(o.name + (ends ? ": after epoch " : ": within epoch ") + std::to_string(at.epoch) + ": " +
                                diverged_text(bad),
@@ -268,7 +269,7 @@ run_result run(Learner& learner, Source&& source, run_options const& o, Callback
 }
 
 /// Lets run() use a trainer, optionally with averages of its parameters.  Every update also updates the averages.
-/// During fits() and validate(), the averages are in the place of the parameters.
+/// During fits() and validate(), the averages replace the parameters.
 template <class Trainer, class Averages = void>
 class run_learner {
  public:
@@ -288,10 +289,10 @@ class run_learner {
     trainer_.records(records_);
     return records_;
   }
-  /// The number of updates after which run() reads the records, which is the number of records that the trainer keeps.
+  /// run() reads the records after this number of updates.  The trainer keeps as many records.
   static constexpr index_t patience() { return Trainer::history_rows; }
-  /// Returns a text that names the first weight, or the first average of a weight, that is not finite; an empty text if
-  /// all are finite.
+  /// Returns a text with the name of the first weight that is not finite, or of the first average.  Returns an empty
+  /// text if all weights and averages are finite.
   std::string not_finite() const {
     auto bad = not_finite_text(first_not_finite(trainer_.parameters()));
     if constexpr (!std::is_void_v<Averages>)
@@ -300,7 +301,7 @@ class run_learner {
     return bad;
   }
   void set_dropout(bool drops) { trainer_.set_dropout(drops); }
-  /// Runs work().  If there are averages, they are in the place of the parameters during the call.
+  /// Runs work().  If there are averages, they replace the parameters during the call.
   template <class Work>
   auto with_averages(Work&& work) {
     if constexpr (!std::is_void_v<Averages>)

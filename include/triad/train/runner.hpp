@@ -124,8 +124,7 @@ class runner {
     if (!scratch_) measure_scratch(in, at);
     try {
       pass(in, at);
-    } catch (
-        arena_too_small const&) {  // scratch was measured with a smaller input; the second pass overwrites all results
+    } catch (arena_too_small const&) {  // scratch was measured for a smaller input; the next pass overwrites all
       measure_scratch(in, at);
       pass(in, at);
     }

@@ -79,7 +79,7 @@ struct dtm_main_loop {
 
 struct dtm_main_cosine {
   double peak = 1e-3;
-  std::uint64_t warmup = 0, iterations = 1, epochs = 1;  // updates of the warm-up; of an epoch; epochs
+  std::uint64_t warmup = 0, iterations = 1, epochs = 1;  // updates of the warm-up; updates of an epoch; epochs
 
   double rate(std::uint64_t update) const {
     if (update < warmup) return peak * static_cast<double>(update) / static_cast<double>(warmup);

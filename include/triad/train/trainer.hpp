@@ -9,7 +9,7 @@
 //
 // Each loss_p is a mean over the targets of part p, so `loss` is the mean over all targets of the batch.  A batch can
 // also be divided into shares (parallel/shares.hpp).  In this case, each part belongs to one share.  The gradients of
-// all shares are added along a tree.  If there are several processes, the tree spans all of them, and every process
+// all shares are added along a tree.  If there are several processes, the tree spans all processes, and every process
 // then makes the same step.
 #pragma once
 
@@ -224,7 +224,7 @@ class trainer {
     return classes_(infer(in));
   }
 
-  /// The logits of a batch, as infer() returns them, and the loss of the batch.
+  /// The logits that infer() would return for a batch, and the loss of the batch.
   struct batch_evaluation {
     output scores;
     T loss;

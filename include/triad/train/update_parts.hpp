@@ -27,8 +27,8 @@ class update_parts {
   share_range const& shares() const { return shares_; }
   bool in_share() const { return share_ >= 0; }
   bool in_first_share() const { return share_ == shares_.first; }
-  /// Returns true if the next part is the first part of its share.  If no share was begun, returns true if it is the
-  /// first part of the update.
+  /// Returns true if the next part is the first part of its share.  If no share was begun, returns true if the next
+  /// part is the first part of the update.
   bool is_first() const { return parts_ == 0; }
   /// The number of the next part.  All parts of an update have different numbers.
   std::uint32_t number() const {

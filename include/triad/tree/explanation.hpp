@@ -42,7 +42,7 @@ struct tree_explanation {
   std::string program;   // the choices with the largest weights in the needed steps, as text
   double certainty = 0;  // the smallest weight among these choices; a choice's weight includes the weights of equal
                          // trees
-  bool agrees = false;   // whether the program, run on trees of symbols, has the same result as the machine
+  bool agrees = false;   // whether the program has the machine's result when it runs on trees of symbols
 };
 
 /// Explains a trace.  The trace must contain the trees that the steps wrote.  `answer` has the machine's label number

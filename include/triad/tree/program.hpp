@@ -100,7 +100,7 @@ inline std::vector<numbered_tree> execute(tree_program const& p, numbered_tree c
   return memory;
 }
 
-/// Returns, for every step, whether the result of the program depends on it.
+/// Returns, for every step, whether the result of the program depends on the step.
 inline std::vector<bool> needed(tree_program const& p) {
   std::vector<bool> wanted(p.size() + 1);
   wanted.back() = true;

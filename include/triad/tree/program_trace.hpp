@@ -80,7 +80,7 @@ inline tree_program likeliest(tree_trace const& trace) {
 }
 
 /// Returns the sum of two weights: the weight of the tree `chosen`, and the weights of all trees in `memory` that are
-/// equal to it.  Equal trees are counted because choosing another of them does not change the result.
+/// equal to `chosen`.  Equal trees are counted because choosing another of them does not change the result.
 inline double certainty(traced_step const& step, tree_argument a, index_t chosen,
                         std::vector<numbered_tree> const& memory) {
   auto const same = [&](numbered_tree const& tree) {

@@ -7,8 +7,8 @@
 //
 // Random rows are the rows of the unit matrix after random plane rotations.  Each round of rotations pairs all columns
 // at random and rotates each pair by a random angle.  After any number of rounds, the rows are orthonormal up to
-// rounding.  After a few times log2(r) rounds, the entries are distributed like those of a uniformly drawn orthonormal
-// matrix (Kac's walk).  A round takes 6 N r flops.  Gram-Schmidt would take 2 N^2 r flops in all.
+// rounding.  After a few times log2(r) rounds, the entries are distributed like the entries of a uniformly drawn
+// orthonormal matrix (Kac's walk).  A round takes 6 N r flops.  Gram-Schmidt would take 2 N^2 r flops in all.
 #pragma once
 
 #include <cmath>

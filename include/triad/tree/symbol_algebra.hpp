@@ -29,8 +29,8 @@ class symbol_algebra {
   using value_type = typename A::value_type;
   using tree = tensor_tree<A>;
 
-  /// Uses unit vectors as fillers.  Throws contract_violation if a filler has fewer elements than there are labels.
-  /// "<empty>" is not counted as a label.
+  /// Uses unit vectors as fillers.  Throws contract_violation if a filler has fewer elements than there are labels
+  /// except "<empty>".
   symbol_algebra(A algebra, vocabulary words)
       : algebra_(std::move(algebra)), words_(std::move(words)), table_(numbers()) {
     TRIAD_EXPECTS(algebra_.fillers() + 1 >= words_.size(),
@@ -40,7 +40,8 @@ class symbol_algebra {
     one_hot_fillers(as_matrix(table()));
     symbols_ = number_of_symbols();
   }
-  /// Uses random orthonormal fillers, drawn from the seed.  Throws contract_violation in the same case.
+  /// Uses random orthonormal fillers, drawn from the seed.  Throws contract_violation if a filler has fewer elements
+  /// than there are labels except "<empty>".
   symbol_algebra(A algebra, vocabulary words, philox_key seed)
       : algebra_(std::move(algebra)), words_(std::move(words)), table_(numbers()) {
     random_fillers(seed, as_matrix(table()));
