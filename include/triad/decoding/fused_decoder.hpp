@@ -119,7 +119,7 @@ class fused_decoder {
   using states = tensor<T, dyn, dyn>;
   /// The inputs that do not change from step to step.
   struct constants {
-    vec<index_t const> one, each, first;  // (slots) for the queries of a hypothesis: 1; its index; its first key row
+    vec<index_t const> one, each, first;  // (slots) for each hypothesis: 1 query; its index; its first row of keys
     vec<index_t const> beam, of_beam;     // (pairs) the number of hypotheses of a source; the index of the first one
   };
   struct newest {

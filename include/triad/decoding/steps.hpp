@@ -1,4 +1,5 @@
-// The base class of decoders that work token by token.  It has their capacity, the input of a step, and a beam search.
+// The base class of decoders that work token by token.  The class has the capacity of a decoder, the input of a step,
+// and a beam search.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

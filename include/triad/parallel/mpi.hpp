@@ -6,7 +6,7 @@
 //   triad::trainer<model, triad::cpu::backend, triad::mpi> learner(ex, m, {.shares = 8}, processes);
 #pragma once
 
-// Leaves out MPI's C++ bindings.  The MPI standard has removed these bindings, and they are slow to compile.
+// Leaves out MPI's C++ bindings.  The MPI standard has removed these bindings, and their headers are slow to compile.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>

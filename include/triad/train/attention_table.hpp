@@ -69,7 +69,7 @@ concept shows_attention =
              index_t at, matrix<typename Model::value_type> weights) {
       m.attention_heads();
       m.attention_terms(at);
-      m.attention_weights(ex, c, in, s, at, at, at, at, weights);  // a call: nvcc cannot take the address here
+      m.attention_weights(ex, c, in, s, at, at, at, at, weights);  // a call, as nvcc cannot take the function's address
     };
 
 namespace detail {

@@ -45,7 +45,7 @@ struct named_values {
 using variables = std::vector<named_values>;
 
 struct gradient_report {
-  double tolerance = 0, worst = 0;   // worst: the largest error; the members below describe its place
+  double tolerance = 0, worst = 0;   // worst: the largest error; the next members say where it is
   std::string path;                  // the name of the tensor
   index_t element = -1;              // the index of the element, or -1 for a direction over all elements
   double analytic = 0, numeric = 0;  // the derivative from backward, and from finite differences

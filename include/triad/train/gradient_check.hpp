@@ -215,9 +215,9 @@ class layer_under_check {
       where_.from_host(x_.data(), at[t].values.data(), at[t].values.size() * sizeof(double));
   }
   /// Returns the scratch memory that a pass needs.  A planning pass measures this memory.  The function also checks
-  /// that the planning pass writes no elements.  On a host, the planning pass runs with real memory: if a loop runs
-  /// although it should be skipped, the loop writes to the memory, and the check detects the change.  On a device, or
-  /// if the memory is too small, the planning pass runs without memory.
+  /// that the planning pass writes no elements.  On a host, the planning pass runs with real memory.  A loop that runs
+  /// although it should be skipped changes this memory, and the check detects the change.  On a device, or if the
+  /// memory is too small, the planning pass runs without memory.
   std::size_t measured_scratch() {
     auto const pass = [&](auto& planner, call const& c) { run(planner, c, true); };
     if constexpr (std::is_same_v<memory, host_memory>) {

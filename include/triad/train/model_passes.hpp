@@ -148,14 +148,14 @@ class model_passes {
   /// Returns the scratch memory.  Its contents are not needed between passes.
   arena scratch() { return scratch_.place(); }
   call make_call(arena& free, bool train) const { return {&free, train, key_, step_, 0}; }
-  /// Adds to the key of a replayed pass the values that the pass depends on besides its batch: the depth and the
-  /// address of the memory.
+  /// Adds to `key` the values that a replayed pass depends on besides its batch: the depth and the address of the
+  /// memory.
   void add_pass(replay_key& key) const {
     if constexpr (detail::has_depth<Model>) key.add(applied_.layers.count());
     add_memory(key);
   }
-  /// Adds the address of the scratch memory to the key of replayed work.  This function is for work that does not
-  /// depend on the depth.
+  /// Adds the address of the scratch memory to `key`, the key of replayed work.  This function is for work that does
+  /// not depend on the depth.
   void add_memory(replay_key& key) const { key.add(scratch_.data()); }
 
  private:

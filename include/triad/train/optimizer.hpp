@@ -1,9 +1,9 @@
 // Adam and AdamW for a parameter_set, and the clock with the step and the learning rate that kernels read.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mathematics is in ops/adam.hpp.  An update is one loop over the flat buffers.  Parameters without a gradient
-// divide the buffers into ranges: an update then has one loop for each range between these parameters.  Parameters
-// without a gradient do not change at all, not even by weight decay, as in PyTorch.
+// The mathematics is in ops/adam.hpp.  An update is one loop over the flat buffers.  If some parameters have no
+// gradient, an update has one loop for each contiguous range of parameters that have a gradient.  Parameters without a
+// gradient do not change at all, not even by weight decay, as in PyTorch.
 #pragma once
 
 #include <algorithm>

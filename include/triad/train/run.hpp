@@ -199,11 +199,11 @@ void make_update(Learner& learner, Batch&& batch, double rate) {
   }
 }
 
-/// Trains until one of these events: the epochs, updates or attempts of the options are made; a callback stops the run;
-/// fits() returns true.  `Learner` is a run_learner, or a type with the same functions.  For batches in parts, the
-/// learner must also have update(rate), shares(), begin_share(share), accumulate(fraction) and finish(rate).  Throws
-/// run_diverged if a loss or a norm is not finite.  At the end of an epoch, and when the run stops, also throws
-/// run_diverged if a weight is not finite.  Throws training_failure if an epoch has no batches.
+/// Trains until all epochs, updates or attempts are done, until a callback stops the run, or until fits() returns true.
+/// `Learner` is a run_learner, or a type with the same functions.  For batches in parts, the learner must also have
+/// update(rate), shares(), begin_share(share), accumulate(fraction) and finish(rate).  Throws run_diverged if a loss or
+/// a norm is not finite.  At the end of an epoch, and when the run stops, also throws run_diverged if a weight is not
+/// finite.  Throws training_failure if an epoch has no batches.
 template <class Learner, class Source, class Callbacks = run_callbacks>
 run_result run(Learner& learner, Source&& source, run_options const& o, Callbacks&& on = Callbacks()) {
   run_result result;

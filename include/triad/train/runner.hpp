@@ -124,7 +124,7 @@ class runner {
     if (!scratch_) measure_scratch(in, at);
     try {
       pass(in, at);
-    } catch (arena_too_small const&) {  // scratch was measured for a smaller input; the next pass overwrites all
+    } catch (arena_too_small const&) {  // scratch was measured for a smaller input; a pass overwrites all results
       measure_scratch(in, at);
       pass(in, at);
     }

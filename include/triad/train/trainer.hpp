@@ -284,8 +284,8 @@ class trainer {
   }
 
   /// Sets the moments to zero.  Call this function if training starts again from other values.  The step continues to
-  /// count, so Adam's bias correction is too weak for the new moments.  Therefore the next updates do not have the size
-  /// of the first updates from step 0.
+  /// count, so Adam's bias correction is too weak for the new moments.  Therefore the next updates differ in size from
+  /// the first updates of a new training.
   void forget_moments() {
     expect_to_learn();
     fill(ex_, T(0), parameters_.flat_first_moments());

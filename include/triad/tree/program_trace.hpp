@@ -79,8 +79,8 @@ inline tree_program likeliest(tree_trace const& trace) {
   return p;
 }
 
-/// Returns the sum of two weights: the weight of the tree `chosen`, and the weights of all trees in `memory` that are
-/// equal to `chosen`.  Equal trees are counted because choosing another of them does not change the result.
+/// Returns the sum of the weights of all trees in `memory` that are equal to tree number `chosen`, including this tree.
+/// Equal trees are counted because another choice among them does not change the result.
 inline double certainty(traced_step const& step, tree_argument a, index_t chosen,
                         std::vector<numbered_tree> const& memory) {
   auto const same = [&](numbered_tree const& tree) {

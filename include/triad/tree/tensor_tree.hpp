@@ -23,7 +23,7 @@ class tensor_tree {
  public:
   using value_type = typename A::value_type;
 
-  /// Deleted, because a temporary algebra would be destroyed at the end of the expression.
+  /// Stops the compilation, because a temporary algebra would be destroyed at the end of the expression.
   template <class Temporary>
     requires(!std::is_lvalue_reference_v<Temporary> && std::is_same_v<std::remove_cv_t<Temporary>, A>)
   explicit tensor_tree(Temporary&&) {

@@ -1,5 +1,5 @@
 // Initial states of the tokens of a pre-trained encoder (RoBERTa).  The state of a token is the normalised sum of three
-// learned vectors: of the token, of its position and of its type.
+// learned vectors: the vectors of the token, of its position and of its type.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   s(i) = word(token(i), :) + position(first + position(i), :) + type(0, :)          s, x_0 (rows, d)
