@@ -89,17 +89,19 @@ class answerer {
 /// Returns the width of a table column for these names.
 std::size_t widest(std::vector<std::string> const& names);
 
-/// Calls f(graph, number of the likeliest target) for all graphs.  Puts them into batches that fit into memory.
+/// Calls f(graph, number of the likeliest target) for all graphs.  Puts the graphs into batches that fit into memory.
 void answer_all(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f);
 
 /// Returns the fraction of right answers, from 0 to 1.
 double accuracy(network& net, graph_list const& graphs);
 
-/// The verb evaluate: prints the accuracy of each part.  Counts which answers the model confuses.  With o.confusion the
-/// counts are printed; with o.out they are written to confusion.csv.  With o.more_runs, all runs answer together.
+/// The verb `evaluate`.  Prints the accuracy on each part of the data.  Also counts each mistake: with o.confusion,
+/// prints the most frequent mistakes; with o.out, writes all counts to confusion.csv.  With o.more_runs, averages the
+/// answers of all runs.
 void evaluate(options const& o, checkpoint const& file, std::vector<test_part> const& parts);
 
-/// Prints the proof path of the answer about a graph whose nodes have these names, and draws it into the folder o.out.
+/// Prints the proof path of the answer about a graph, and draws the path into the folder o.out.  `names` are the names
+/// of the nodes.
 void explain(options const& o, checkpoint const& file, labelled_graph const& graph,
              std::vector<std::string> const& names);
 

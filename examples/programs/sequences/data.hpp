@@ -1,4 +1,4 @@
-// Pairs of texts for training and for scores.
+// Pairs of texts for training and for tests.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,13 +18,13 @@ struct test_part {
 
 struct data_set {
   std::vector<text_pair> train;
-  std::vector<text_pair> dev;  // if empty, pairs of `train` validate the checkpoints
+  std::vector<text_pair> dev;  // if empty, checkpoints are validated on pairs of `train`
   std::vector<test_part> tests;
 };
 
 /// Reads a folder with train.tsv and any of dev (or validation), test and gen.  The columns are source, target and
-/// optionally kind.  If `needs_train`, a missing train.tsv is an error.  expect(pair) may throw data_error; then the
-/// file and the line are added to its message.
+/// optionally kind.  If `needs_train`, a missing train.tsv is an error.  Calls expect(pair) for each pair.  If it
+/// throws data_error, adds the file and the line to the message.
 inline data_set read_columns(std::string const& folder, bool needs_train, std::string const& advice,
                              std::function<void(text_pair const&)> const& expect = {}) {
   auto const read = [&](std::string const& path) { return read_pairs(path, expect); };

@@ -1,5 +1,5 @@
-// The verb explain of every sequence-to-sequence program: shows with what weight each layer reads each earlier layer,
-// as a table and as pictures.
+// The verb `explain` of all sequence-to-sequence programs. It shows the weight with which each layer reads each earlier
+// layer, as a table and as pictures.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -52,7 +52,7 @@ std::string csv_of(std::string const& side, reads const& weights) {
   return text;
 }
 
-/// Returns the names of the rows of one side: its tokens, and the end.
+/// Returns the names of the rows of one side, which are the tokens and the end.
 std::vector<std::string> words_of_rows(language const& words, std::vector<index_t> const& tokens) {
   std::vector<std::string> all;
   for (auto const token : tokens) all.push_back(words.decode({token}));
@@ -60,7 +60,8 @@ std::vector<std::string> words_of_rows(language const& words, std::vector<index_
   return all;
 }
 
-/// Returns the index of the first pair with at most `most` tokens on each side, or else that of the shortest pair.
+/// Returns the index of the first pair with at most `most` tokens on each side. If there is no such pair, returns the
+/// index of the shortest pair.
 std::size_t pair_of_page(std::vector<coded_pair> const& pairs) {
   constexpr std::size_t most = 60;
   std::size_t shortest = 0;

@@ -1,5 +1,5 @@
-// An HTML page that shows with what weight each layer reads each earlier layer: as means over many pairs, and word by
-// word for one pair.
+// An HTML page that shows the weight with which each layer reads each earlier layer. It has the means over many pairs,
+// and the weights of every word for one pair.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -53,8 +53,8 @@ inline nlohmann::ordered_json map_of_side(std::string const& side, std::vector<s
                                                    {"choices", {{{"name", "mean of heads"}, {"values", rows}}}}}})}};
 }
 
-/// For each layer with fuse-attention, returns maps of words and earlier layers: one for the mean of all heads, and one
-/// for each head.
+/// Returns maps of words and earlier layers for each layer with fuse-attention: one map for the mean of all heads, and
+/// one map for each head.
 inline nlohmann::ordered_json map_of_words(std::string const& side, std::string const& row,
                                            std::vector<std::string> const& words,
                                            std::vector<std::vector<float>> const& reads) {

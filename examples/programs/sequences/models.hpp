@@ -1,5 +1,5 @@
-// The models of these programs with their initial values.  For each kind of model, also the loader, the decoder and the
-// capacity.
+// The models of all sequence-to-sequence programs, with their initial values.  Each kind of model has a loader, a
+// decoder and a capacity.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace triad::programs::sequences {
 
-/// The longest distance, in tokens, that relative positions (--relative) distinguish.
+/// The longest distance in tokens that has its own relative position (--relative).
 inline constexpr index_t reach = 16;
 
 /// Returns the options of one side's layers.  `looks_back` is true if --fuse names this side.
@@ -38,8 +38,8 @@ inline fused_stack_options stack_of(options const& o, index_t layers, bool looks
   return stack;
 }
 
-/// Returns the options of a model with a state for each token.  With dlcl, encoder layers read weighted sums of all
-/// earlier layers, as in the paper's baseline.
+/// Returns the options of a model with a state for each token.  In the model dlcl, encoder layers read weighted sums of
+/// all earlier layers, as in the paper's baseline.
 inline fused_transformer_options model_of(options const& o, translator_options const& z) {
   fused_transformer_options sizes;
   sizes.source_tokens = z.source_words;
@@ -54,7 +54,7 @@ inline fused_transformer_options model_of(options const& o, translator_options c
   return sizes;
 }
 
-/// True if the encoder of a model starts with published weights.
+/// True if a model's encoder has published weights.
 template <class Model>
 inline constexpr bool has_published_encoder = std::is_same_v<Model, roberta_transformer<typename Model::value_type>>;
 
@@ -78,9 +78,9 @@ inline edge_transformer_seq2seq_options edge_model_of(options const& o, translat
   return sizes;
 }
 
-/// Returns how a parameter is initialised, as in fairseq.  Embeddings and the output are normal with standard deviation
-/// d^(-1/2), so that the first states have size 1.  Biases are zero.  Matrices are Xavier uniform; those for queries,
-/// keys and values have gain 2^(-1/2).
+/// Returns how a parameter is initialised, as in fairseq.  Embeddings and the output are drawn from a normal
+/// distribution with standard deviation d^(-1/2), so that the values of the first states have size 1.  Biases are zero.
+/// Matrices are Xavier uniform.  The matrices for queries, keys and values have gain 2^(-1/2).
 template <class T, index_t D, index_t H, index_t F, class Source, class Encoder>
 initializer first_values_of(fused_transformer<T, D, H, F, Source, Encoder> const& m, std::string const& path) {
   auto const d = static_cast<double>(m.width()),
@@ -94,8 +94,9 @@ initializer first_values_of(fused_transformer<T, D, H, F, Source, Encoder> const
   return path.ends_with("bias") ? initializer::constant(0) : initializer::by_name();
 }
 
-/// Returns how a parameter is initialised, as in the released program.  Word vectors are normal, those of the begin
-/// marks are zero, and the output has PyTorch's defaults.  All other parameters are Xavier uniform.
+/// Returns how a parameter is initialised, as in the released program.  Word vectors are drawn from a normal
+/// distribution.  The vectors of the begin marks are zero.  The output has PyTorch's defaults.  All other parameters
+/// are Xavier uniform.
 template <class T, index_t D, index_t H, index_t F, form Form>
 initializer first_values_of(edge_transformer_seq2seq<T, D, H, F, Form> const&, std::string const& path) {
   if (path == "tokens") return initializer::normal(1);
@@ -119,7 +120,7 @@ struct parts_of {
     return loader<Ex>(capacity(z), m.width(), dictionary::end, dictionary::end, memory_of(ex));
   }
   static pair_dims capacity(translator_options const& z) { return z.capacity(); }
-  /// The capacity of training batches, which are padded if the backend replays recorded updates.
+  /// The capacity of training batches.  Training batches are padded if the backend replays recorded updates.
   template <class Ex>
   static pair_dims padded_capacity(translator_options const& z) {
     return padded_room_for<Ex>(capacity(z));

@@ -1,4 +1,4 @@
-// The list of options, and the checks of which options can be combined.
+// Lists the options of sequence-to-sequence programs, and checks which options can be combined.
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
@@ -47,7 +47,8 @@ void options::each(option_list& f) {
     "weighted sums of earlier layers; edge-transformer: states of pairs of tokens")
       .one_of({"lrf", "transformer", "universal-transformer", "dlcl", "edge-transformer"})
       .shapes();
-  // Options that only models of edges have, or only models of tokens, are stored in checkpoints of those models only.
+  // An option that only models of edges have is stored only in checkpoints of such models.  Options of models of tokens
+  // are stored in the same way.
   auto const of = [](bool yes, option& one) {
     if (yes) one.shapes();
   };
@@ -91,7 +92,7 @@ void options::each(option_list& f) {
   f.seldom("schedule", &schedule,
            "How the rate falls: inverse-sqrt, as one over the square root, or linear, to 0 at the last update")
       .one_of({"inverse-sqrt", "linear"});
-  // With a linear schedule, the rates depend on the length of the run.  So does the end of dropout.
+  // The rates of a linear schedule and the end of dropout depend on the length of the run.
   bool const any_length = schedule != "linear" && dropout_until == 1;
   f("updates", &updates, "Batches to train on, where --epochs is 0").positive().free(any_length).length();
   f("epochs", &epochs, "Passes over the training set, instead of --updates; 0: as --updates say")
@@ -100,8 +101,8 @@ void options::each(option_list& f) {
       .length();
   f("tokens", &tokens, "Of a batch, on either side, ends included").positive();
   f("pairs", &pairs, "Of a batch at most; 0: as many as --tokens allow").not_negative();
-  // A run may be resumed with less memory.  A batch in parts is rounded differently and draws other dropout masks, like
-  // a run on another backend or with another seed.
+  // A run may be resumed with less memory.  Its batches are then divided into other parts, so its results are rounded
+  // differently and its dropout masks differ, as if the run had another backend or another seed.
   f("memory", &memory,
     "A size, as 900MiB or 24GiB, for parameters, moments, activations and search: batches that need more are cut into "
     "parts, whose gradients add up")
@@ -174,8 +175,8 @@ void options::settle() {
   auto const refuse = [](std::string const& what) { throw data_error(what); };
   if (given.contains("updates") && given.contains("epochs") && epochs > 0)
     refuse("--updates and --epochs are two ways to say how long the run is: give one");
-  // On the command line or in a config file, --updates replaces the epochs of a preset.  On the command line it also
-  // replaces the epochs of a config file.
+  // The option --updates on the command line or in a config file replaces the epochs of a preset.  On the command line
+  // it also replaces the epochs of a config file.
   auto const only_updates = [](std::set<std::string> const& names) {
     return names.contains("updates") && !names.contains("epochs");
   };

@@ -1,4 +1,4 @@
-// The options of every sequence-to-sequence program: text, model, training and search.
+// The options of all sequence-to-sequence programs: text, model, training and search.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,43 +21,43 @@ struct options : width_options {
   /// Files with lines `token count`; empty: the words of the training set.
   std::string source_dictionary, target_dictionary;
   std::string source_bpe, target_bpe;  // files of merges; empty: words stay whole
-  // Source, target, both: the sides that are plain text, to be cut into words and marks.
+  // Sides that are plain text, which is cut into words and marks: source, target, both, none.
   std::string tokenise = "none";
   int least_count = 1;       // least number of times that a word of a dictionary occurs
   bool joint = false;        // one dictionary and one embedding for both sides
-  int longest_training = 0;  // pairs with more target tokens are left out of training; 0: none are
+  int longest_training = 0;  // pairs with more target tokens are left out of training; 0: no pairs are
   int train_size = 0;        // number of training pairs, evenly spaced in the training set; 0: all
 
   // model
   // model: lrf, transformer, universal-transformer, dlcl, edge-transformer
-  std::string fuse = "both";  // lrf: the sides whose layers read all earlier layers: source, target, both, none
+  std::string fuse = "both";  // lrf: sides whose layers read all earlier layers: source, target, both, none
   bool only_top = false, accumulate = false, relative = false;
   int encoder_layers = 3, decoder_layers = 3, hidden = 256;
   bool tie_output = false;
-  std::string norm = "after";  // norms after the sums, or "before": before the blocks
-  // For lrf and transformer: the folder of a published RoBERTa.  It becomes the encoder, with its own source tokens.
-  // Empty: there is none.
+  std::string norm = "after";  // after: norms follow the sums; before: norms precede the blocks
+  // For lrf and transformer: the folder of a published RoBERTa, which becomes the encoder.  Sources are cut into
+  // RoBERTa's tokens.  Empty: the encoder is not a published model.
   std::string roberta;
   std::optional<roberta_config> published;  // the sizes of the encoder, from its folder or from a checkpoint
-  std::string published_weights;            // a digest of the weights with which a run begins
+  std::string published_weights;            // a digest of the published weights
   // of edge-transformer
   bool tied = true;         // all layers of a side share one layer's parameters
-  bool positional = false;  // adds positional vectors of both ends of an edge, instead of relative positions
+  bool positional = false;  // adds positional vectors of both ends of an edge, not relative positions
   bool from_begin = false;  // reads a token's state from the edge (begin, i), not from (i, i)
   triangle_form attention = triangle_form::full;
 
   // training
   double smoothing = 0.1;
   double decay = 0;
-  // Of the rate after the warm-up; linear: the rate reaches 0 at the last update.
+  // Schedule of the rate after the warm-up.  With "linear", the rate reaches 0 at the last update.
   std::string schedule = "inverse-sqrt";
   int updates = 5000, epochs = 0;  // if epochs is not 0, it replaces updates
   int tokens = 1024;               // largest number of tokens in a batch, on each side
   int pairs = 0;                   // largest number of pairs in a batch; 0: only the tokens limit it
   int evaluate_every = 500;        // updates between two checkpoints
-  int dev_size = 200;              // number of pairs that validate a checkpoint
+  int dev_size = 200;              // number of pairs that a checkpoint is validated on
   std::string validate = "exact";  // exact: by exact match; loss: by loss
-  std::string memory;              // a size: batches are cut into parts that fit into it; empty: batches are never cut
+  std::string memory;              // memory size: batches are cut into parts that fit; empty: batches are not cut
 
   // search
   int beam = 1;
@@ -68,7 +68,7 @@ struct options : width_options {
   std::string sentence;           // predict, explain
   programs::questions questions;  // predict
   int n_best = 1;
-  bool unknown = false;        // predict: words that the model does not know become <unk>
+  bool unknown = false;        // predict: replaces unknown words by <unk>
   bool probabilities = false;  // predict
   int count = 200;             // explain: number of pairs
 
@@ -80,16 +80,16 @@ struct options : width_options {
   std::string more_settings() const override;
 };
 
-/// Throws data_error if the command line has search options that a search with beam o.beam does not use.
+/// Throws data_error if the command line has a search option that has no effect with beam o.beam.
 void expect_search(options const& o);
 
-/// Returns whether the model has a state for each edge, that is, for each pair of tokens.
+/// Returns whether the model has a state for each edge.  An edge is a pair of tokens.
 inline bool of_edges(options const& o) { return o.model == "edge-transformer"; }
 
 /// Sets the defaults of o.preset and o.model.
 ///   paper   100,000 updates and 6 + 6 layers are in the LRF paper.  The widths 512 and 1024 and the tied output follow
-///           from the numbers of parameters in its Table 1.  All other settings are our own choice, based on fairseq.
-///           This includes label smoothing, which the paper's equation 12 does not have.
+///           from the numbers of parameters in its Table 1.  We chose all other settings after those of fairseq.  One
+///           of them is label smoothing, which is not in the paper's equation 12.
 ///   small   our own settings
 inline void apply_preset(options& o) {
   o.fuse = o.model == "lrf" ? "both" : "none";

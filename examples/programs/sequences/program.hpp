@@ -20,9 +20,9 @@ struct vocabulary;
 struct program {
   data_set data;
   std::function<bool(std::string const& hypothesis, std::string const& reference)> right = std::equal_to<>();
-  /// Returns further scores of one part; the fraction of right translations is always computed.
+  /// Returns further scores of one part, in addition to the fraction of right translations.
   std::function<std::vector<figure>(test_part const&, std::vector<std::string> const& hypotheses)> figures{};
-  /// Throws data_error if a trained model with this vocabulary cannot be used on the data.
+  /// Throws data_error if a trained model with this vocabulary cannot be used for the data.
   std::function<void(vocabulary const& words)> expect_words = [](vocabulary const&) {};
 };
 
@@ -36,7 +36,8 @@ inline void expect_tests(program const& p) {
 int train(options& o, program p);
 int explain(options const& o, program const& p);
 
-/// Makes a program from the options: with training data if `needs_train`, and with the extra scores if `measures`.
+/// Makes a program from the options.  If `needs_train`, the program has training data.  If `measures`, it has the
+/// further scores.
 using program_maker = std::function<program(bool needs_train, bool measures)>;
 /// Returns the verbs train, evaluate, predict and explain.
 std::vector<verb> verbs_of(options& o, program_maker const& make);

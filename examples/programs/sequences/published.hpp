@@ -1,5 +1,5 @@
-// The pre-trained encoder of --roberta: its sizes, the digest of its weights, and the check of sources that it must
-// read.
+// The pre-trained encoder of --roberta.  Reads its sizes, computes the digest of its weights, and checks that it can
+// read all sources.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -40,7 +40,7 @@ inline roberta_config published_from(nlohmann::json const& json, std::string con
       refuse("{}: its encoder's {} is {}, expected a whole number from {} to {}", path, name, quoted(json.at(name)),
              least, largest_size);
     };
-    auto const epsilon = json.at("epsilon").get<double>();  // is added to a variance
+    auto const epsilon = json.at("epsilon").get<double>();  // layer norm adds it to a variance
     if (!(epsilon > 0 && epsilon < 1))
       refuse("{}: its encoder's epsilon is {}, expected a number above 0 and below 1", path,
              quoted(json.at("epsilon")));
@@ -54,8 +54,8 @@ inline roberta_config published_from(nlohmann::json const& json, std::string con
 /// Returns the largest number of tokens in a source, counting <s> but not </s>.
 inline index_t most_of_published(roberta_config const& c) { return c.positions - c.padding - 2; }
 
-/// Throws data_error if a source is too long for the encoder, or if the vocabulary belongs to another model.  Messages
-/// name `part`.
+/// Throws data_error if a source is too long for the encoder, or if the vocabulary belongs to another model.  `part` is
+/// the name of the data in the message.
 inline void expect_readable(options const& o, vocabulary& words, std::string const& part,
                             std::vector<text_pair> const& pairs) {
   if (!o.published) return;

@@ -1,5 +1,5 @@
-// Scores of translations, and tables of them: BLEU, and the fraction of right translations, in total and for each kind
-// of sentence.
+// Scores translations, and prints tables of scores.  The scores are BLEU and the fraction of right translations, in
+// total and for each kind of sentence.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -36,12 +36,13 @@ inline std::vector<figure> bleu_figures(std::vector<std::string> const& hypothes
   return result;
 }
 
-/// Returns BLEU of a part without tokenisation.
+/// Returns the BLEU score of a part, computed without tokenisation.
 inline std::vector<figure> plain_bleu(test_part const& part, std::vector<std::string> const& hypotheses) {
   return bleu_figures(hypotheses, references_of(part), {text::bleu_tokens::none});
 }
 
-/// Returns the fraction of right translations for each kind of sentence, by correct(hypothesis, reference).
+/// Returns the fraction of right translations for each kind of sentence.  A translation is right if correct(hypothesis,
+/// reference) is true.
 template <class Right>
 std::map<std::string, share> right_ones(Right const& correct, std::vector<text_pair> const& pairs,
                                         std::vector<std::string> const& hypotheses) {
@@ -67,14 +68,14 @@ inline share total(std::map<std::string, share> const& kinds) {
 /// sentence, also returns the fraction for each kind.
 part_scores score(program const& p, test_part const& part, std::vector<std::string> const& hypotheses);
 
-/// Returns a line such as "test  exact match 12.3  BLEU tok:none 45.6", and after it a table of kinds.
+/// Returns a line such as "test  exact match 12.3  BLEU tok:none 45.6", followed by a table of kinds.
 std::string told(part_scores const& r);
 
-/// Returns the mean and the standard error of every score over the runs that have scores, and names these runs.  All of
-/// these runs must have the same parts.
+/// Returns the mean and the standard error of every score over those runs that have scores, as a text that names these
+/// runs.  All of them must have scores of the same parts.
 std::string means_of(std::vector<scored_run> const& runs);
 
-/// Returns a table with the columns seed,part,figure,value.
+/// Returns CSV with the columns seed,part,figure,value.
 std::string scores_csv(std::vector<scored_run> const& runs);
 
 /// Writes the translations of a part to a file in a folder.  Does nothing if `folder` is empty.

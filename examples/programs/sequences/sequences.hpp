@@ -1,4 +1,4 @@
-// The program sequences, formerly called pairs: translates sequences into sequences.  It is trained on your own data.
+// The program sequences, formerly called pairs: translates sequences into sequences.  You train it on your own data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -52,7 +52,8 @@ inline void apply_preset(own_options& o) {
   }
 }
 
-/// Reads lines {"source": "a b", "target": "c d"}, which may also have a "kind", or the columns of a .tsv file.
+/// Reads pairs from the columns of a .tsv file, or from JSON lines such as {"source": "a b", "target": "c d"}, which
+/// may also have a "kind".
 inline std::vector<text_pair> read_pair_lines(std::string const& path) {
   if (path.ends_with(".tsv") || path.ends_with(".tsv.gz")) return read_pairs(path);
   std::vector<text_pair> all;

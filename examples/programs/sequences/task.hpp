@@ -1,4 +1,5 @@
-// The training data of a run: pairs of token numbers in batches, and counts of omitted pairs and unknown words.
+// The training data of a run: pairs of token numbers, in batches.  Also counts the pairs that are left out and the
+// unknown words.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +18,7 @@
 namespace triad::programs::sequences {
 
 struct coded_pair {
-  std::vector<index_t> source, target;  // without begin and end
+  std::vector<index_t> source, target;  // without the begin token and the end token
 };
 
 /// Returns the pairs as token numbers.  Throws data_error if a word is spelt like a special token of the dictionary.
@@ -47,7 +48,7 @@ struct unknown_words {
   }
 };
 
-/// Returns a text such as "; 3 unknown source words, such as 'bee'"; empty if there are none.
+/// Returns a text such as "; 3 unknown source words, such as 'bee'".  Returns an empty text if all words are known.
 inline std::string told(unknown_words const& u, char const* side) {
   return u.count == 0
              ? std::string()
@@ -72,12 +73,12 @@ class task {
   std::size_t pairs() const { return train_.size(); }
   /// The number of pairs that are left out because their targets are longer than --max-train-length.
   std::size_t left_out() const { return left_out_; }
-  /// The pairs that validate checkpoints: pairs of dev, or of the training set if there is no dev.
+  /// The pairs that checkpoints are validated on.  They are pairs of dev, or of the training set if there is no dev.
   std::vector<text_pair> const& dev() const { return dev_; }
-  /// A text about the words of the training set that the dictionaries do not have.
+  /// A text about the words of the training set that are not in the dictionaries.
   std::string const& unknown() const { return unknown_; }
 
-  /// Returns a setting that identifies the training pairs; a resumed run must have the same one.
+  /// Returns a text that identifies the training pairs.  A resumed run must have the same text.
   std::string data_setting() const {
     example_digest digest;
     for (auto const& p : train_) {
@@ -93,9 +94,10 @@ class task {
   std::int64_t updates() { return options_.epochs > 0 ? updates_of(options_.epochs) : options_.updates; }
   std::int64_t updates_of(std::int64_t epochs) { return batches_.first_of(epochs); }
   std::int64_t epoch_updates() { return batches_.first_of(1); }
-  /// The mean number of target tokens in a batch, with the ends.
+  /// The mean number of target tokens in a batch, including end tokens.
   std::int64_t mean_tokens() { return tokens_ / batches_.first_of(1); }
-  /// The number of tokens in all pairs, with the ends, on the side that has more.  No batch has more tokens.
+  /// The number of tokens in all pairs, including end tokens, on the side that has more.  No batch has more tokens on
+  /// one side.
   index_t all_tokens() const { return std::max(tokens_, source_tokens_); }
 
   /// Calls f(pair) for each pair of an update's batch.

@@ -1,4 +1,4 @@
-// Reads a trained model from a run's folder, and computes the capacity that a model needs.
+// Reads a trained model from a run's folder.  Computes the capacity that a model needs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,16 +21,17 @@ inline search search_of(options const& o, vocabulary const& words, int n_best = 
 }
 
 /// Returns the number of sentences that are translated at once, from 1 to 64.  The decoder stores keys and values for
-/// the tokens of each hypothesis, or four projections for each edge.  The number is chosen so that these take about 200
-/// MB; they take more if a single sentence needs more.
+/// each token of each hypothesis, or four projections for each edge.  The returned number of sentences needs about 200
+/// MB for these values.  If it is 1, the sentence may need more.
 inline index_t sentences_at_once(options const& o, index_t source, index_t longest) {
   auto const kept = static_cast<double>(of_edges(o) ? (source + longest) * (source + longest) : longest);
   double const values = 4.0 * o.decoder_layers * o.width * o.beam * kept;
   return static_cast<index_t>(std::clamp(5e7 / values, 1.0, 64.0));
 }
 
-/// Returns the sizes for batches of o.tokens tokens, and for sequences as long as those of training and as `longest`.
-/// Unless the model is made for explain, the sizes also include the search for translations of such sources.
+/// Returns the sizes of a model with memory for batches of o.tokens tokens, and for sequences as long as the longest of
+/// training and as long as `longest`.  Unless the model is made for `explain`, there is also memory to search for
+/// translations of sources of these lengths.
 inline translator_options sizes_for(options const& o, vocabulary const& words, pair_length longest, use what) {
   auto const how = search_of(o, words);
   auto const source = std::max(words.longest_source, longest.source);
@@ -49,7 +50,7 @@ inline translator_options sizes_for(options const& o, vocabulary const& words, p
           .what = what};
 }
 
-/// Returns the length of the longest source that will be translated, in tokens; the target's length is 0.
+/// Returns the length in tokens of the longest source of the test parts.  The length of the target is 0.
 inline pair_length longest_source(data_set const& data, vocabulary& words) {
   std::size_t most = 1;
   auto const add = [&](std::vector<text_pair> const& pairs) {
@@ -80,7 +81,7 @@ inline pair_length longest_of(std::vector<coded_pair> const& pairs) {
   return {static_cast<index_t>(source), static_cast<index_t>(target)};
 }
 
-/// Returns the number of tokens in all pairs, with the end tokens, on the side that has more.
+/// Returns the number of tokens in all pairs, including end tokens, on the side that has more.
 inline index_t all_tokens_of(std::vector<coded_pair> const& pairs) {
   std::size_t source = 0, target = 0;
   for (auto const& pair : pairs) {
@@ -90,16 +91,16 @@ inline index_t all_tokens_of(std::vector<coded_pair> const& pairs) {
   return static_cast<index_t>(std::max(source, target));
 }
 
-/// Returns the largest number of tokens to allow in a source that is not known in advance.
+/// Returns the largest number of tokens that a source may have if the sources are not known in advance.
 inline index_t most_of_unknown(options const& shape, vocabulary const& words) {
   if (shape.published)
     return std::min(std::max<index_t>(256, words.longest_source), most_of_published(*shape.published));
-  return of_edges(shape) ? std::max<index_t>(32, 2 * words.longest_source)  // it has the square of this number of edges
+  return of_edges(shape) ? std::max<index_t>(32, 2 * words.longest_source)  // the number of edges is the square of this
                          : std::max<index_t>(256, words.longest_source);
 }
 
-/// Reads the trained model of o.run.  longest(words, shape) returns the length of the longest source to translate.
-/// `advice` is used in the message if there is not enough memory.  Throws data_error.
+/// Reads the trained model of o.run.  longest(words, shape) must return the length of the longest source to translate.
+/// If there is not enough memory, the error message contains `advice`.  Throws data_error.
 template <class Longest>
 trained<translator> trained_translator(options const& o, use what, Longest const& longest,
                                        room_advice const& advice = {}) {

@@ -1,5 +1,5 @@
-// The verb train of every sequence-to-sequence program: makes one run for each seed, and scores the run's translations
-// of the test parts.
+// The verb `train` of all sequence-to-sequence programs. It trains one run for each seed, and scores each run's
+// translations of the test parts.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -50,7 +50,7 @@ class translator_training final : public training {
     pair_length const room{std::max(tests.source, measured.source),
                            std::max(tests.target, o.validate == "loss" ? measured.target : 0)};
     auto sizes = sizes_for(o, words, room, use::learning);
-    auto const longest = words.longest_source;  // of the training set
+    auto const longest = words.longest_source;  // in the training set
     sizes.tokens = std::min(sizes.tokens, std::max<index_t>(work_.all_tokens(), all_tokens_of(dev_)));
     net_ =
         make<translator>(o, sizes,
@@ -134,7 +134,7 @@ class translator_training final : public training {
   std::string out_;
   task work_;
   std::vector<coded_pair> dev_;
-  std::vector<text_pair> references_;  // pairs of dev, with targets in the form that a model writes
+  std::vector<text_pair> references_;  // pairs of dev, with targets as a model would write them
   std::unique_ptr<translator> net_;
   std::vector<coded_pair const*> batch_;
 };

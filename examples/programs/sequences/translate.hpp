@@ -1,4 +1,4 @@
-// Translates many sentences in batches of similar length, and computes the loss of many pairs.
+// Translates many sentences, in batches of sentences with similar lengths.  Computes the loss of many pairs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,8 @@ inline std::string too_long(std::size_t sentence) {
          " has more tokens than the model was given room for; cut it, or give a larger --max-length";
 }
 
-/// Calls f(number of the source, its translations, best first) for each source, in an unspecified order.
+/// Calls f(number, translations) for each source, in an unspecified order.  `number` is the number of the source.  The
+/// best translation is the first.
 template <class F>
 void translate_all(translator& net, std::vector<std::vector<index_t>> const& sources, search const& how, F&& f) {
   auto const order =
@@ -44,8 +45,8 @@ inline std::vector<std::string> translations(translator& net, std::vector<text_p
   return result;
 }
 
-/// Calls f(length, answer()) for each batch of pairs.  `length` is the number of source tokens and of target tokens in
-/// the batch, with the ends.
+/// Calls f(length, answer()) for each batch of pairs.  `length` has the number of source tokens and the number of
+/// target tokens in the batch, including end tokens.
 template <class Answer, class F>
 void for_batches(translator& net, std::vector<coded_pair> const& pairs, Answer const& answer, F const& f) {
   in_batches(
@@ -72,8 +73,8 @@ inline double mean_loss(translator& net, std::vector<coded_pair> const& pairs) {
   return all > 0 ? sum / all : 0;
 }
 
-/// Returns the weights with which layers read earlier layers, as means over heads and over the tokens of all pairs:
-/// source tokens for the encoder, target tokens for the decoder.
+/// Returns the weights with which layers read earlier layers.  The weights are means over heads and tokens: source
+/// tokens for the encoder, and target tokens for the decoder.
 inline layer_weights mean_weights(translator& net, std::vector<coded_pair> const& pairs) {
   layer_weights sum;
   pair_length all{0, 0};

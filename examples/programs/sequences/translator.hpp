@@ -27,38 +27,38 @@ struct search {
   int beam = 1;               // 1: greedy search
   double length_penalty = 1;  // the score is log P / (tokens + 1)^length_penalty
   int n_best = 1;             // number of translations to return, at most beam
-  double longest_factor = 0;  // a translation of n source tokens has at most longest_factor n + longest tokens
+  double longest_factor = 0;  // n source tokens give at most longest_factor n + longest tokens
   index_t longest = 200;
 };
 
-/// The weight with which each layer reads each earlier layer, as a mean over tokens and heads.  Entry [i][j] is the
-/// weight of the output of layer j in layer i + 1; layer 0 is the embedding.  The weights of a layer add up to one. If
-/// a side has no fuse-attention, its list is empty.
+/// The weights with which each layer reads each earlier layer, as means over tokens and heads.  Layer i + 1 reads the
+/// output of layer j with weight [i][j].  Layer 0 is the embedding.  The weights of each layer add up to 1.  If a side
+/// has no fuse-attention, its list is empty.
 struct layer_weights {
   std::vector<std::vector<double>> encoder, decoder;
 };
 
-/// The same weights for every token and head of a batch.  Layer k has (tokens, heads, k) weights; a layer without
-/// fuse-attention has none.
+/// The weights of each token and head of a batch, without means.  Layer k has (tokens, heads, k) weights.  A layer
+/// without fuse-attention has no weights.
 struct layer_reads {
   std::vector<std::vector<float>> encoder, decoder;
 };
 
-/// The purpose of a model: to learn, to translate, or to report what its layers read.
+/// The purpose of a model: to learn, to translate, or to report with which weights its layers read earlier layers.
 enum class use { learning, translating, explaining };
 
-/// Sizes of a model and of its batches.  There is memory for batches of `tokens` tokens on each side, for single
-/// sequences of the longest length, and for a search that translates `sentences` sentences at once.
+/// Sizes of a model and of its batches.  The memory is enough for a batch of `tokens` tokens on each side, for a single
+/// sequence of the longest length, and for a search that translates `sentences` sentences at once.
 struct translator_options {
   index_t source_words, target_words;      // sizes of the dictionaries, including special tokens
   index_t tokens;                          // largest number of rows in a batch, on each side
   index_t pairs;                           // largest number of pairs in a batch; 0: only the tokens limit it
   index_t longest_source, longest_target;  // rows of one sequence: its tokens and one end token
-  index_t longest_given;                   // the same for targets that are given, and not searched for
+  index_t longest_given;                   // rows of the longest target in a batch of pairs
   index_t sentences;                       // number of sentences that are translated at once; 0: no search
   use what;
 
-  /// The largest number of pairs in a batch: the shortest sequence has one token and its end.
+  /// The largest number of pairs in a batch.  A sequence has at least two rows: one token and the end token.
   index_t most_pairs() const {
     return std::max<index_t>({1, pairs > 0 ? std::min(pairs, tokens / 2) : tokens / 2, sentences});
   }
@@ -66,8 +66,7 @@ struct translator_options {
     return {most_pairs(), std::max(tokens, longest_source), std::max(tokens, longest_target), longest_source,
             longest_target};
   }
-  /// The capacity for a model of edges: the numbers of edges and triangles in a batch that consists of the longest
-  /// pairs.
+  /// The capacity of a model of edges.  Its numbers of edges and triangles are those of a batch of the longest pairs.
   edge_pair_dims edge_capacity() const {
     auto const of = [&](index_t rows, index_t n) {
       auto const nodes = std::min(std::max(rows, n), most_pairs() * n);
@@ -94,7 +93,7 @@ class translator : public learner {
   using room = translator_options;
 
   // To use a batch: clear it, add pairs or only sources, then call one of the functions below.  The arguments are token
-  // numbers without begin and end.
+  // numbers, without the begin token and the end token.
   virtual void clear() = 0;
   /// Adds a pair to the batch.  Returns false if the batch has no memory left for the pair.
   virtual bool add(std::span<index_t const> source, std::span<index_t const> target) = 0;
@@ -103,17 +102,18 @@ class translator : public learner {
   /// The largest number of tokens in a batch, on each side.
   virtual index_t tokens() const = 0;
 
-  /// Returns the mean of -log probability over all target tokens of the batch, with the ends.  There is no dropout and
-  /// no label smoothing.
+  /// Returns the mean of -log probability over all target tokens of the batch, including end tokens, without dropout
+  /// and label smoothing.
   virtual double loss() = 0;
   /// Returns the best translations for each source of the batch, the best one first.
   virtual std::vector<std::vector<hypothesis>> const& translate(search const& how) = 0;
-  /// Returns the weights with which layers read earlier layers, as means over the tokens and heads of the batch.
+  /// Returns the weights with which each layer reads each earlier layer, as means over the tokens and heads of the
+  /// batch.
   virtual layer_weights read_weights() = 0;
-  /// Returns the same weights for each token and head.  Requires a call of read_weights() before.
+  /// Returns the weights of each token and head. read_weights() must have been called before.
   virtual layer_reads reads() = 0;
 
-  /// Makes the model that the options describe, and moves the backend into the model.  Each backend's own source file
+  /// Makes the model that the options describe, and moves the backend into the model.  The source file of each backend
   /// calls this function.
   template <class Ex>
   static std::unique_ptr<translator> make(Ex ex, options const& o, room const& z);

@@ -45,22 +45,22 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
   }
   initializer first_values(std::string const& path) const { return first_values_of(trainer_.model(), path); }
 
-  /// Sets the initial values.  A published encoder begins with its trained parameters.
+  /// Sets the initial values.  A published encoder starts with its published parameters.
   void initialize(std::uint64_t seed) override {
     base::initialize(seed);
     if constexpr (has_published_encoder<Model>) load_roberta(roberta_, trainer_.parameters());
   }
 
-  /// The largest number of bytes that are in memory at once.  Only one decoder exists at a time, so only the largest
-  /// decoder is counted.
+  /// The largest number of bytes in memory at any time.  Only one decoder exists at a time, so only the largest decoder
+  /// counts.
   trainer_bytes bytes() const override {
     auto all = base::bytes();
     all.saved += decoder_bytes_;
     return all;
   }
 
-  /// Returns the same number for a run of one process, before anything is allocated.  With several processes, each
-  /// needs less memory.  The number does not take that into account, because batches must not depend on the number of
+  /// Returns bytes() for a run of one process, before anything is allocated.  With several processes, each process
+  /// needs less memory.  The returned number is not reduced, because batches must not depend on the number of
   /// processes.
   static std::size_t planned_bytes(Ex& ex, Model const& m, options const& o, translator_options const& z) {
     std::size_t search = 0;
@@ -92,7 +92,7 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
     auto const logits = trainer_.infer(in);
     auto const next = host(targets.next.data_handle(), targets.next.extent(0));
     auto const values =
-        // Copies all logits at once, so it waits for the device only once.
+        // Copies all logits in one call, so that the host waits for the device only once.
         host(logits.data_handle(), logits.extent(0) * logits.extent(1));
     double sum = 0;
     auto row = values.begin();
@@ -155,8 +155,8 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
   }
 
   /// Returns the decoder for a beam.  The constructor makes the first decoder, so that a lack of memory is reported
-  /// before anything is computed.  Another beam needs a new decoder: checkpoints are scored by greedy search, and the
-  /// final weights are scored with the beam of the options.
+  /// before anything is computed.  Another beam needs another decoder.  Checkpoints are scored by greedy search, and
+  /// the final weights with the beam of the options.
   decoder_type& decoder(int beam) {
     if (!decoder_ || beam != beam_) {
       decoder_.reset();  // there may not be enough memory for both
@@ -189,8 +189,8 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
     return all;
   }
 
-  /// Returns the mean weights of each layer.  A layer without fuse-attention has weight 1 for the layer below it.  A
-  /// stack without any fuse-attention has no weights.
+  /// Returns the mean weights of each layer.  A layer without fuse-attention has weight 1 for the layer below.  If no
+  /// layer has fuse-attention, returns no weights.
   template <class Stack>
   std::vector<std::vector<double>> weights_of(Stack const& stack, typename Stack::saved const& kept) const {
     std::vector<std::vector<double>> all;
@@ -210,15 +210,15 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
   std::string roberta_;
   translator_options sizes_;
   typename parts::template loader<Ex> loader_;
-  std::vector<index_t> lengths_;  // lengths of the sources that were added without targets
+  std::vector<index_t> lengths_;  // lengths of the sources without targets
   std::unique_ptr<decoder_type> decoder_;
   int beam_ = 0;
   std::size_t decoder_bytes_ = 0;
   std::vector<std::vector<hypothesis>> found_;
 };
 
-/// Returns the sizes with the largest number of tokens, at most z.tokens, for which the memory o.memory suffices.
-/// Throws data_error if not even one pair fits.
+/// Returns `z` with the largest number of tokens, at most z.tokens, whose batches fit into the memory o.memory.  Throws
+/// data_error if not even one pair fits.
 template <class Translator, class Ex, class Model>
 translator_options sizes_within(Ex& ex, Model const& m, options const& o, translator_options z) {
   if (o.memory.empty() || z.what != use::learning) return z;

@@ -1,4 +1,4 @@
-// The verbs evaluate and predict of every sequence-to-sequence program, and their scores.
+// The verbs `evaluate` and `predict` of all sequence-to-sequence programs, and the scores that they print.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ part_scores score(program const& p, test_part const& part, std::vector<std::stri
 }
 
 namespace {
-/// Returns the name that is printed for a score in scores.csv.  "BLEU none" becomes "BLEU tok:none", as in sacreBLEU.
+/// Returns the name that is printed for a score of scores.csv.  "BLEU none" becomes "BLEU tok:none", as in sacreBLEU.
 std::string shown_name(std::string const& figure) {
   std::string const bleu = "BLEU ";
   return figure.starts_with(bleu) ? bleu + "tok:" + figure.substr(bleu.size()) : figure;
@@ -88,7 +88,7 @@ int evaluate(options const& o, program const& p) {
   for (auto const& part : p.data.tests) files.push_back(lines_file(part.name));
   expect_free_in_folder(o, files);
   vocabulary* known = nullptr;  // the vocabulary of the model
-  index_t least = 0;            // sources with more tokens are named if memory is short
+  index_t least = 0;            // the error about missing memory names sources with more tokens
   auto model = trained_translator(o, use::translating,
                                   [&](vocabulary& words, options const& shape) {
                                     p.expect_words(words);
@@ -121,8 +121,8 @@ int evaluate(options const& o, program const& p) {
 
 double probability_of(hypothesis const& h) { return std::exp(h.log_probability); }
 
-/// Returns the question (a line of JSON) with its best translation, or with several translations and their scores.  The
-/// other members of the question are copied.
+/// Returns `line`, a question as JSON, with its best translation, or with several translations and their scores.  All
+/// other members are copied.
 std::string json_answer(std::string const& line, std::vector<hypothesis> const& found, language const& target,
                         bool several, bool probabilities) {
   if (!several) {
@@ -164,7 +164,7 @@ int predict(options const& o) {
     auto const source = is_json ? member<std::string>(question, "source", "a text") : line;
     auto const numbers = model.words.source.encode(source);
     auto const print = [&](std::vector<hypothesis> const& found) {
-      if (is_json && o.n_best == 1) {  // several stand next to a target, which stays
+      if (is_json && o.n_best == 1) {  // only a single translation replaces the question's target
         auto const target = given_answer(question, "target");
         auto const text = found.empty() ? std::string() : model.words.target.decode(found.front().tokens);
         targets.add(!target.is_null(), is_same(target, text));
@@ -181,7 +181,7 @@ int predict(options const& o) {
           programs::answer(probability + text + "\n");
       }
     };
-    if (numbers.empty()) return print({});  // an empty sentence also gets its line
+    if (numbers.empty()) return print({});  // the answer to an empty sentence is an empty line
     if (auto const missing = model.words.source.unknown(source); !o.unknown && !missing.empty())
       refuse("\"{}\" is not one of the {} words that the model knows; --unknown translates it as <unk>",
              shortened(missing.front()), model.words.source.ordinary());

@@ -1,5 +1,6 @@
-// Converts the words of both sides to numbers, and cuts words into parts by merges.  Reads and writes dictionaries and
-// merges in checkpoints.  For a pre-trained encoder, the sources are cut into tokens of that encoder instead.
+// Converts the words of both sides to numbers, and cuts words into parts by merges.  If the encoder is pre-trained,
+// sources are cut into the tokens of that encoder instead.  Stores dictionaries and merges in checkpoints, and reads
+// them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,7 +32,7 @@ using text::dictionary;
 class language {
  public:
   language() = default;
-  /// If `plain`, texts are cut into words and punctuation marks first.
+  /// If `plain`, texts are first cut into words and punctuation marks.
   language(dictionary words, std::optional<bpe> parts, bool plain)
       : words_(std::move(words)), parts_(std::move(parts)), plain_(plain) {}
   /// Makes the vocabulary of a published encoder.  Error messages name `file`.
@@ -41,7 +42,7 @@ class language {
              dictionary::end);
   }
 
-  /// Returns a vocabulary with the words of a dictionary file, or with those of the lines if no file is named.
+  /// Returns a vocabulary with the words of a dictionary file.  If no file is named, it has the words of the lines.
   template <class Lines>
   static language of(Lines const& lines, std::string const& dictionary_file, std::string const& merges_file,
                      int least_count, bool plain) {
@@ -61,9 +62,9 @@ class language {
   dictionary const& words() const { return words_; }
   std::optional<bpe> const& merges() const { return parts_; }
   bool plain() const { return plain_; }
-  /// Returns a line in the form that decode() gives: plain text is cut into tokens, other text is unchanged.
+  /// Returns a line as decode() would write it.  Plain text is cut into tokens; any other text is unchanged.
   std::string tokens(std::string const& line) const { return plain_ ? text::joined(tokens_of(line)) : line; }
-  /// The published tokens that replace the dictionary, if the encoder is a published one.
+  /// The tokens of a published encoder, which replace the dictionary.
   std::optional<byte_bpe> const& published() const { return published_; }
 
   /// The number of tokens, including special ones.
@@ -71,8 +72,9 @@ class language {
   /// The number of tokens without special ones.
   index_t ordinary() const { return size() - dictionary::specials; }
 
-  /// Returns the numbers of a line's tokens, without begin and end.  For a published encoder they begin with <s>, as in
-  /// its training.  A word that is spelt like a special token (<s>, <pad>, </s> or <unk>) is unknown.
+  /// Returns the numbers of a line's tokens, without begin and end.  For a published encoder, the numbers begin with
+  /// that of <s>, as in the encoder's training.  A word that is spelt like a special token (<s>, <pad>, </s> or <unk>)
+  /// is unknown.
   std::vector<index_t> encode(std::string const& line) {
     if (published_) {
       auto const text = spaced(line);
@@ -86,7 +88,7 @@ class language {
       if (is_mark(n)) n = dictionary::unknown;
     return numbers;
   }
-  /// Returns the first word of a line that is <s>, <pad> or </s>; empty if there is none.
+  /// Returns the first word of a line that is <s>, <pad> or </s>.  Returns an empty string if there is none.
   std::string mark_in(std::string const& line) {
     if (published_) return {};  // a published encoder reads such a word as plain bytes
     for (auto const n : words_.numbers(parts(line)))
@@ -115,20 +117,20 @@ class language {
   }
 
  private:
-  /// Returns whether this is the number of a special token, <unk> included.
+  /// Returns whether `number` is the number of a special token. <unk> is a special token.
   static bool is_mark(index_t number) { return number < dictionary::specials; }
-  /// Returns the line with single spaces, as in a file of pairs.  White space must not differ, since the encoding keeps
-  /// it.
+  /// Returns the line with single spaces between its words, as in a file of pairs.  The tokens of a published encoder
+  /// depend on white space.
   static std::string spaced(std::string const& line) { return text::joined(text::words(line)); }
   std::string parts(std::string const& line) { return parts_ ? parts_->apply(spaced(tokens(line))) : tokens(line); }
 
-  dictionary words_;  // empty if there are published tokens
+  dictionary words_;  // empty if the encoder is published
   std::optional<bpe> parts_;
   std::optional<byte_bpe> published_;
   bool plain_ = false;
 };
 
-/// Returns the pairs with their targets in the form that a model writes, so that the two can be compared.
+/// Returns the pairs with targets as a model would write them, for comparison with a model's translations.
 inline std::vector<text_pair> with_tokens(std::vector<text_pair> pairs, language const& target) {
   for (auto& pair : pairs) pair.target = target.tokens(pair.target);
   return pairs;

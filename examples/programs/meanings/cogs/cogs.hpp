@@ -1,5 +1,5 @@
-// The program cogs predicts the graph of a sentence's meaning. This header reads published data, generates other data,
-// trains, and writes the output of the verbs.
+// The program cogs predicts the graph of a sentence's meaning.  This header reads or generates data, trains, and has
+// the code of the program's verbs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -28,8 +28,8 @@
 
 namespace triad::programs::cogs {
 
-/// Reads one split of a folder, from the first of these files that exists: NAME_seqtag.jsonl, NAME.tsv and NAME.jsonl,
-/// gzipped or not.  The split dev may also be called validation.
+/// Reads one split of a folder.  Of the files NAME_seqtag.jsonl, NAME.tsv and NAME.jsonl, gzipped or not, the first
+/// that exists is read.  The files of the split dev may also be called validation.
 inline sentences read_split(std::string const& folder, std::string const& name, bool needed = true) {
   std::vector<std::string> const endings{"_seqtag.jsonl", ".tsv", ".jsonl"};
   std::vector<std::string> names;
@@ -48,7 +48,7 @@ struct data_set {
       for (auto const& s : *part) most = std::max(most, s.size());
     return most;
   }
-  /// The number of sentences in the largest split: no batch is larger.
+  /// The number of sentences in the largest split.  No batch is larger.
   std::size_t most() const { return std::max<std::size_t>({1, train.size(), dev.size(), test.size(), gen.size()}); }
   std::vector<sized_example> larger(int than) const {
     std::vector<sized_example> all;
@@ -60,8 +60,8 @@ struct data_set {
   }
 };
 
-/// Reads the splits of a folder.  Training needs train and dev; other verbs need at least one split other than train.
-/// The corrected labels of 2022 need a file of their own.
+/// Reads the splits of a folder.  For training, the splits train and dev must exist; for other verbs, at least one
+/// split other than train.  The corrected labels of 2022 are in a separate file.
 inline data_set read_data(options const& o, bool training) {
   refuse_generated(o, {"sentences", "test-size"}, "sentences");
   if (!std::filesystem::is_directory(o.data)) refuse("{}: a folder with train, dev, test and gen is expected", o.data);
@@ -73,8 +73,8 @@ inline data_set read_data(options const& o, bool training) {
   return d;
 }
 
-/// Seeds of the generated sentences for validation and for tests.  They are far from the seeds 1, 2, 3 ... of training.
-/// No seed gives a training sentence of one of the test kinds.
+/// Seeds of the generated sentences for validation and for tests.  They differ from the seeds 1, 2, 3 ... of training.
+/// No training sentence is of a test kind, whatever the seed.
 inline constexpr std::uint64_t held_seed = 0xdef, kinds_seed = 0x7e57;
 
 inline data_set generate_data(options const& o, int training) {
@@ -141,9 +141,9 @@ class parser_training final : public sentence_training<parser, labelled_token> {
   std::int64_t epoch_updates() override { return epochs_->epoch_updates(); }
   std::int64_t batch_size() override { return options_.batch; }
   std::span<std::size_t const> batch(std::int64_t update) override { return epochs_->batch(update); }
-  /// Returns the sentence that an update trains on.  Seed, epoch and sentence decide which phrases are swapped.  Seed,
-  /// update and sentence decide which words are dropped, and the positions.  So parts and processes of a batch have no
-  /// effect.
+  /// Returns the sentence that an update trains on.  Swapped phrases depend only on the seed, the epoch and the
+  /// sentence.  Dropped words and positions depend only on the seed, the update and the sentence.  So the number of
+  /// processes, and the parts into which a batch is divided, have no effect.
   std::span<labelled_token const> seen(std::size_t example, std::int64_t update,
                                        std::vector<labelled_token>& room) override {
     auto const& all = examples_[example];
@@ -160,7 +160,7 @@ class parser_training final : public sentence_training<parser, labelled_token> {
     return digest(
         [](auto& d, labelled_token const& t) { d.add({t.token, t.parent, t.role, t.category, t.noun_type, t.verb}); });
   }
-  /// Returns the accuracy on dev, or the mean over the held-out constructions.
+  /// Returns the accuracy on dev.  With --hold-out, returns the mean accuracy over the held-out constructions instead.
   double validate() override {
     dev_ = accuracy(*net_, data_.dev, words_);
     if (options_.hold_out.empty()) return dev_;
@@ -171,7 +171,7 @@ class parser_training final : public sentence_training<parser, labelled_token> {
   held_out const& what_is_held_out() const { return held_out_; }
   std::vector<part_scores> score() override {
     std::vector<part_scores> scores;
-    if (!options_.hold_out.empty()) {  // settings must not be chosen by the generalisation set
+    if (!options_.hold_out.empty()) {  // settings must not be chosen by scores on the generalisation set
       for (auto const& [kind, t] : held_out_scores_) found_[kind] += t;
       return {{"dev", {{"accuracy", dev_}}}, {"held out", figures_of(held_out_scores_)}};
     }
@@ -189,7 +189,7 @@ class parser_training final : public sentence_training<parser, labelled_token> {
     if (o.augment_phrases == "both") return {phrase_kinds.begin(), phrase_kinds.end()};
     return {o.augment_phrases == "clauses" ? phrase_kind::clause : phrase_kind::noun_phrase};
   }
-  /// Returns a function that tells which sentences no swap may make.
+  /// Returns a function that returns true for a sentence that no swap may make.
   phrase_swaps::refusal forbidden(options const& o) const {
     if (!o.augment_within) return {};
     auto const kinds = kinds_in(o.hold_out);
@@ -239,7 +239,7 @@ inline int train(options& o) {
   run_folder const folder(o.out);
   seed_runs of_seeds(o, o.out);
   while (of_seeds.next()) {
-    if (o.data.empty()) data = generate_data(o, o.sentences);  // each seed has its own generated data
+    if (o.data.empty()) data = generate_data(o, o.sentences);  // every seed has its own generated data
     parser_training work(o, data, found);
     if (of_seeds.fits_to_minutes(work)) continue;
     if (holds_out && of_seeds.is_first()) describe(work.what_is_held_out());

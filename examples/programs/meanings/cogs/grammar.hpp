@@ -1,12 +1,13 @@
-// Generates sentences like those of COGS, with their graphs, from a small grammar, for runs and tests without data
-// files.
+// Generates sentences like those of COGS, with their graphs, from a small grammar.  Runs and tests use them if there
+// are no data files.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   S   -> NP VP .                      VP -> V | V NP | was V by NP | V NP to NP | V NP NP | V that S | V to V
 //   NP  -> name | the N | a N           NP -> NP on NP, if modifiers are allowed
 //
 // Each kind of test sentence has something that training sentences do not have:
-//   lexical     A noun that is only an object in training is a subject.  A verb that is only active is passive.
+//   lexical     A noun that is only an object in training is a subject.  A verb that is only active in training is
+//               passive.
 //   structural  The subject has a modifier.  Clauses or modifiers are nested more deeply.
 #pragma once
 
@@ -28,7 +29,7 @@ class sentence_generator {
  public:
   explicit sentence_generator(std::uint64_t seed) : random_(seed) {}
 
-  /// Draws a training sentence.  It has at most two nested clauses and two nested modifiers; only objects have
+  /// Draws a training sentence.  It has at most two nested clauses and two nested modifiers.  Only its objects have
   /// modifiers.
   tagged_sentence next() {
     begin("in_distribution");
@@ -64,7 +65,7 @@ class sentence_generator {
   }
 
  private:
-  /// The form in which a verb occurs in a sentence, and its lemma.
+  /// A verb as it occurs in a sentence, and its lemma.
   struct verb_form {
     char const *past, *lemma;
   };
@@ -83,7 +84,7 @@ class sentence_generator {
                                                         {"cleaned", "clean"},
                                                         {"painted", "paint"}}};
   static constexpr std::array<char const*, 6> participles{"seen", "carried", "drawn", "found", "cleaned", "painted"};
-  // Number of a verb that is passive only in tests; its participle equals its past.
+  // Number of a verb that is passive only in tests.  Its participle equals its past form.
   static constexpr int only_active = 5;
   static constexpr std::array<verb_form, 2> dative{{{"gave", "give"}, {"sent", "send"}}};
   static constexpr std::array<verb_form, 3> clausal{{{"knew", "know"}, {"said", "say"}, {"hoped", "hope"}}};
@@ -131,7 +132,7 @@ class sentence_generator {
     word(definite ? "the" : "a");
     return word(noun, "CNOUN", definite ? "DEF" : "INDEF");
   }
-  /// Writes `depth` nested modifiers after a noun: each modifies the noun of the previous modifier.
+  /// Writes `depth` nested modifiers after a noun.  Each modifier modifies the noun of the modifier before.
   void modifiers(int noun, int depth) {
     for (int k = 0; k < depth; ++k) {
       int const preposition = word(prepositions[pick(prepositions)]);
@@ -186,7 +187,7 @@ class sentence_generator {
       word("to");
       auto const& inner = unergative[pick(unergative)];
       attach(word(inner.lemma, "", "", inner.lemma), verb,
-             "xcomp");  // as in COGS: a verb without arguments of its own has no category
+             "xcomp");  // no category, as in COGS: this verb has no arguments of its own
       return verb;
     }
     if (kind <= 3) {

@@ -1,5 +1,5 @@
-// Holds out sentences with certain constructions from training, by kind. Their scores help to choose options; scores on
-// dev cannot, since every model answers dev correctly.
+// Removes sentences with certain constructions from the training set. The scores on these sentences help to choose
+// options. Scores on dev do not, because every model answers dev correctly.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   kind               a sentence has it if                                      similar test kind
@@ -11,12 +11,13 @@
 //   infinitive         a chosen verb is an infinitive                            prim_to_inf_arg
 //   subject-to-object  a chosen noun or name stands after its verb               subj_to_obj_common, ..._proper
 //
-// Each construction is found in the graph. For a chosen verb, training keeps only the line that has just this word. For
-// a chosen noun or name, training keeps one sentence in which the word is the subject. All other sentences with a
-// chosen word are left out. The chosen verbs are a quarter of those that are alone in a line and an infinitive
-// elsewhere. The chosen nouns and names are an eighth of those that stand both before and after verbs. In both cases
-// they are the words with the fewest sentences. A sentence with several of the requested constructions is left out, and
-// so is a sentence with a word that no remaining training sentence has.
+// The graph of a sentence shows which constructions it has. The verbs that are alone in one line and an infinitive in
+// another are the candidates for chosen verbs; a quarter of them are chosen. The nouns and names that occur both before
+// and after their verbs are the candidates for chosen nouns; an eighth of them are chosen. The words with the fewest
+// sentences are chosen first. For a chosen verb, training keeps only the line that consists of this verb. For a chosen
+// noun or name, training keeps one sentence in which the word is the subject. All other sentences with a chosen word
+// are removed from training. A sentence with several of the requested constructions is used neither for training nor
+// for scores. Nor is a sentence with a word that no remaining training sentence has.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +47,7 @@ inline std::string all_constructions() {
   return all;
 }
 
-/// Returns the kinds that are named in an option's value, separated by commas.
+/// Returns the kinds that an option's value names, separated by commas.
 inline std::vector<std::string> kinds_in(std::string const& list) {
   std::vector<std::string> kinds;
   for (std::size_t begin = 0; begin <= list.size();) {
@@ -57,7 +58,7 @@ inline std::vector<std::string> kinds_in(std::string const& list) {
   return kinds;
 }
 
-/// The check of an option whose value is such a list.
+/// The check of an option whose value is a list of constructions.
 inline number_check const some_constructions{
     "KIND,...", [](std::string const& list) {
       std::set<std::string> found;
@@ -69,7 +70,8 @@ inline number_check const some_constructions{
       return std::string();
     }};
 
-/// The remaining training sentences, and the held-out ones.  The `distribution` of a held-out sentence is its kind.
+/// The training sentences that remain, and the held-out sentences. The `distribution` of a held-out sentence is its
+/// kind.
 struct held_out {
   std::vector<tagged_sentence> train, rows;
   std::size_t left_out = 0;  // number of sentences that are in neither list
@@ -108,7 +110,8 @@ class construction_finder {
   bool has_chosen_verb(tagged_sentence const& s) const {
     return s.size() > 1 && any(s, [&](int i) { return verbs_.contains(s.verb_name[at(i)]); });
   }
-  /// Returns the chosen nouns and names of a sentence, and for each whether it is a subject in this sentence.
+  /// Returns the chosen nouns and names of a sentence. The value of a word is true if the word is a subject in this
+  /// sentence.
   std::map<std::string, bool> chosen_nouns(tagged_sentence const& s) const {
     std::map<std::string, bool> found;
     for (int i = 0; i < s.size(); ++i)
@@ -117,7 +120,8 @@ class construction_finder {
   }
 
  private:
-  /// The number of sentences that have a word, and whether some of them use it in the first way and in the second way.
+  /// The number of sentences with a word, and whether some sentence uses the word in the first way and some sentence in
+  /// the second way.
   struct usage {
     std::int64_t sentences = 0;
     bool one = false, other = false;
@@ -135,7 +139,7 @@ class construction_finder {
     auto const& role = s.role[at(i)];
     return s.parent[at(i)] >= 0 && !role.empty() && role != "PREP" && role != "PP_NOUN";
   }
-  /// Returns the largest number of edges with this role on a path towards the root.  The data may have cycles.
+  /// Returns the largest number of edges with this role on a path towards the root. Works for graphs with cycles, too.
   static int depth(tagged_sentence const& s, std::string_view role) {
     int most = 0;
     for (int i = 0; i < s.size(); ++i) {
@@ -180,8 +184,8 @@ class construction_finder {
       use.other |= argument(s, i) && s.parent[at(i)] < i;
     }
   }
-  /// Returns the rarest of those words that are used in both ways: 1 / `part` of these words.  Equally rare words are
-  /// ordered by their bytes.
+  /// Among the words that are used in both ways, returns the rarest: one in every `part` of them. Equally rare words
+  /// are ordered by their bytes.
   static std::set<std::string> rarest(std::map<std::string, usage> const& all, std::size_t part) {
     std::vector<std::pair<std::int64_t, std::string>> both;
     for (auto const& [word, use] : all)
@@ -204,7 +208,7 @@ inline held_out hold_out(std::vector<tagged_sentence> const& all, std::vector<st
   held_out result;
   std::vector<std::size_t> held;         // numbers of the held-out sentences
   std::vector<std::string> held_kind;    // their kinds
-  std::set<std::string> shown, trained;  // nouns that are a training subject; all training words
+  std::set<std::string> shown, trained;  // nouns with a training sentence as subject; all training words
   auto const train_on = [&](tagged_sentence const& s) {
     trained.insert(s.tokens.begin(), s.tokens.end());
     result.train.push_back(s);

@@ -3,10 +3,10 @@
 //
 //   * girl ( x _ 1 ) ; see . agent ( x _ 2 , x _ 1 ) AND see . theme ( x _ 2 , Emma )
 //
-// A variable x _ i stands for token i.  Definite nouns come first; all other terms follow, ordered by their variables.
-// Clauses of a verb become edges from the verb.  `noun . nmod . in ( x _ i , x _ j )` becomes two edges: from noun i to
-// the preposition, and from the preposition to noun j.  If a verb controls another verb (wish to crawl), the form has
-// the agent twice, and the graph has it once.
+// A variable x _ i stands for token i.  Definite nouns come first.  All other terms follow, ordered by their variables.
+// Each clause of a verb becomes an edge from the verb.  `noun . nmod . in ( x _ i , x _ j )` becomes two edges: from
+// noun i to the preposition, and from the preposition to noun j.  If a verb controls another verb, as in "wish to
+// crawl", the logical form has an agent for both verbs, and the graph only for the first.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 
 namespace triad::programs::cogs {
 
-/// Returns the words of a text, which are separated by single spaces.
+/// Splits a text at single spaces.
 inline std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   while (!text.empty()) {
@@ -37,8 +37,8 @@ inline std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// Reads one logical form into the graph of its sentence.  Throws data_error with the reason; the caller adds file and
-/// line.
+/// Converts one logical form to the graph of its sentence.  Throws data_error with the reason.  The caller adds file
+/// and line to the message.
 class form_reader {
  public:
   form_reader(std::string_view sentence, std::string_view form, std::string_view distribution)
@@ -143,10 +143,10 @@ class form_reader {
     return {i, {}};
   }
 
-  /// If the form has v.xcomp(a, b) and v.agent(a, c), removes b's own clause with agent c.
+  /// If the form has v.xcomp(a, b) and v.agent(a, c), removes the clause in which c is the agent of b.
   void merge_controlled(std::vector<clause>& clauses) {
-    // Two indexes of the clauses v.agent(a, c): one by v and a, one by v, a and c.  Each list is in the order of the
-    // form. A removed clause is deleted from a list only when the list is read.
+    // Two indexes of the clauses v.agent(a, c).  The first finds them by v and a, the second by v, a and c.  Each list
+    // is in the order of the form.  A removed clause is deleted from a list when the list is next read.
     using list = std::deque<std::size_t>;
     std::map<std::pair<std::string, int>, list> of_verb;
     std::map<std::tuple<std::string, int, int, std::string>, list> of_agent;
@@ -245,8 +245,8 @@ inline tagged_sentence from_logical_form(std::string_view sentence, std::string_
   return form_reader(sentence, form, distribution).take();
 }
 
-/// Returns the logical form of a graph, or nothing if it has none.  A predicted graph has none if an edge label has no
-/// edge, a verb's argument has no verb, or a modifier has no noun.
+/// Returns the logical form of a graph.  Returns nothing if an edge label has no edge, a verb's argument has no verb,
+/// or a modifier has no noun, which may happen in a predicted graph.
 inline std::optional<std::string> to_logical_form(tagged_sentence const& s) {
   static std::vector<std::string> const verb_roles{"agent", "theme", "recipient", "xcomp", "ccomp"};
   auto const at = [](int i) { return static_cast<std::size_t>(i); };

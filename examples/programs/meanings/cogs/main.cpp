@@ -18,8 +18,8 @@
 namespace triad::programs::cogs {
 namespace {
 
-/// Reads the trained parser, with memory for sentences of up to `longest` tokens.  If `explaining`, each batch is one
-/// sentence, and all intermediate values are kept.
+/// Reads the trained parser, with memory for sentences of up to `longest` tokens.  If `explaining`, a batch has one
+/// sentence, and the parser keeps all intermediate values.
 trained<parser> trained_parser(options const& o, checkpoint const& file, int longest, room_advice const& advice = {},
                                bool explaining = false) {
   return {o, file,
@@ -49,14 +49,14 @@ std::string form_of(tagged_sentence const& graph) {
   return to_logical_form(graph).value_or("(this graph has no logical form)");
 }
 
-/// Returns the probability that each token is the parent of token i.  Entry i is the probability that token i is a
-/// root.
+/// Returns, for each token, the probability that it is the parent of token i.  Entry i is the probability that token i
+/// is a root.
 std::vector<double> parents_of(parse const& p, std::size_t n, std::size_t i) {
   return probabilities_of(std::span(p.score).subspan(i * n, n));
 }
 
-/// Prints a sentence with its graph.  If `p` is not null, it is the parse, and the probabilities of parents are
-/// printed, too.
+/// Prints a sentence with its graph.  `p` is the parse of the sentence, or null.  If it is not null, also prints the
+/// probabilities of parents.
 void print(tagged_sentence const& s, parse const* p) {
   std::vector<std::string> header{"token", "place", "parent", "role", "category", "noun type", "verb"};
   if (p != nullptr) header.emplace_back("probability");
@@ -78,7 +78,7 @@ void print(tagged_sentence const& s, parse const* p) {
 int predict(options const& o) {
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   constexpr int most = 1024;  // largest number of tokens of a sentence
-  int room = 128;             // for a longer sentence, a new model is made
+  int room = 128;             // a longer sentence needs a new model
   auto const file = open_run(o.run);
   auto model = trained_parser(o, file, room);
   auto const answer = [&](std::string const& line) {
@@ -99,7 +99,7 @@ int predict(options const& o) {
   return 0;
 }
 
-/// Draws the graph.  The arc of each word has the role, and the probability of the parent.
+/// Draws the graph.  Each word's arc shows the role and the probability of the parent.
 std::string picture(tagged_sentence const& s, parse const& p) {
   std::vector<arc_word> words;
   for (std::size_t i = 0; i < s.tokens.size(); ++i) {
@@ -113,8 +113,8 @@ std::string picture(tagged_sentence const& s, parse const& p) {
   return to_svg(words);
 }
 
-/// Returns the page for a graph, with the probabilities of its edges.  For a model with triangular attention, the page
-/// also has the attention of edges to words.
+/// Returns the page for a graph, with the probabilities of its edges.  If the model has triangular attention, the page
+/// also shows the attention of edges to words.
 nlohmann::ordered_json page_of(parser& net, options const& shape, tagged_sentence const& s, parse const& p) {
   using json = nlohmann::ordered_json;
   auto const n = s.tokens.size();

@@ -1,4 +1,4 @@
-// The list of options, and the checks of which options can be combined.
+// Lists the options of cogs, and checks which options can be combined.
 // SPDX-License-Identifier: Apache-2.0
 #include "hold_out.hpp"
 #include "parser.hpp"
@@ -22,7 +22,7 @@ void options::settle() {
     throw data_error("--augment-phrases and --augment-within say how --augment swaps: give it a rate above 0");
   if (augment_within && hold_out.empty())
     throw data_error("--augment-within is about what --hold-out keeps from training: name constructions there");
-  if (word_dropout > 0) verb_from_word = true;  // the vector of a dropped word cannot give the verb's name
+  if (word_dropout > 0) verb_from_word = true;  // a dropped word's vector does not show the verb's name
 }
 
 void options::each(option_list& f) {

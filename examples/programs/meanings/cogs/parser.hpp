@@ -30,9 +30,9 @@ struct options : stack_options {
 
   // Choices of the model: edge-transformer, transformer, universal-transformer.
   triangle_form attention = triangle_form::full;
-  int max_offset = 16;          // longest distance, in tokens, that relative positions distinguish
+  int max_offset = 16;          // longest distance in tokens with its own relative position
   bool paper_form = false;      // the paper's layer instead of the released program's
-  bool positional = false;      // adds the states of both ends, instead of relative positions
+  bool positional = false;      // adds positional vectors of both ends, instead of relative positions
   bool from_parent = false;     // predicts a parent from edge (parent, child), as in the paper
   bool verb_from_word = false;  // predicts the name of the verb from the word's vector alone
   bool learn_all = false;       // also learns the vector that the released program keeps fixed
@@ -40,17 +40,17 @@ struct options : stack_options {
   int epochs = 200;
   int batch = 100;
   double decay = 0.01;
-  double word_dropout = 0;         // probability of dropping a word; the verb's name is still predicted from it
-  int position_range = 0;          // words have random positions below this number; 0: 0, 1, 2, ...
+  double word_dropout = 0;         // probability of dropping a word; it still gives the verb's name
+  int position_range = 0;          // words get random positions below this; 0: they get 0, 1, 2, ...
   double embedding_deviation = 1;  // standard deviation of the words' initial vectors
   double augment = 0;              // probability that a training sentence gets a phrase of another sentence
   std::string augment_phrases = "noun-phrases";  // kinds of phrases: noun-phrases, clauses, both
-  bool augment_within = false;                   // no swap makes a held-out construction
+  bool augment_within = false;                   // swaps make no held-out constructions
 
   std::string sentence;           // predict, explain
   bool probabilities = false;     // predict
   programs::questions questions;  // predict
-  bool argmax = false;            // predicts the best parent of each token, as published, instead of the best tree
+  bool argmax = false;            // as published: predicts each token's best parent, not the best tree
   int count = 1000;               // generate: number of training sentences
 
   options() {
@@ -68,9 +68,9 @@ struct options : stack_options {
 
 /// Sets the defaults of o.preset and o.model.
 ///   paper     Layers, width, heads, batch, rate and epochs are from Table 1 of the Edge Transformer paper; 4 d is from
-///             its section 3.  Dropout, decay, warm-up and clip are the released program's.  The paper's text ties the
-///             layers; the released program does not.
-///   swapped   Our own settings: the same with dropped words and swapped phrases.
+///             its section 3.  Dropout, decay, warm-up and clip are those of the released program.  The paper's text
+///             ties the layers; the released program does not.
+///   swapped   The settings of `paper` with dropped words and swapped phrases.
 ///   small     Our own settings.
 inline void apply_preset(options& o) {
   o.tied = o.model == "universal-transformer";
@@ -97,8 +97,9 @@ inline void apply_preset(options& o) {
   }
 }
 
-/// The words and labels, numbered from 1 in the order of first appearance.  Number 0 is padding, which a ragged batch
-/// does not have.  The numbers of the released program are not known; it also numbers the words of all files.
+/// The words and labels, numbered from 1 in the order of their first appearance.  Number 0 means padding, which our
+/// batches do not have.  Like the released program, the vocabulary has the words of all files; we do not know which
+/// numbers that program gives to them.
 struct vocabulary {
   numbering tokens{1}, role{1}, category{1}, noun_type{1}, verb{1};
 
@@ -132,9 +133,9 @@ inline nlohmann::json to_json(vocabulary const& v) {
 
 /// The model's answer for one sentence, as numbers.
 struct parse {
-  // Each token's best parent, which may give cycles; a root is its own parent.
+  // The best parent of each token, even if there are cycles.  A root is its own parent.
   std::vector<int> parent;
-  std::vector<int> tree;                             // the best parents without cycles
+  std::vector<int> tree;                             // the parents in the best tree
   std::vector<int> role, category, noun_type, verb;  // the best labels
   std::vector<float> score;                          // (n, n) score of parent j of token i
 };
@@ -142,13 +143,13 @@ inline auto tied_parts(parse& p) {
   return std::tie(p.parent, p.tree, p.role, p.category, p.noun_type, p.verb, p.score);
 }
 
-/// Sizes of a model and of its batches.  There is memory for `batch` sentences of `usual` tokens, or for fewer but
-/// longer sentences of up to `longest` tokens.
+/// Sizes of a model and of its batches.  The memory is enough for a batch of `batch` sentences of up to `usual` tokens,
+/// and for a batch of fewer sentences of up to `longest` tokens.
 struct parser_room {
   int tokens;
   label_counts labels;
   int batch, usual, longest;
-  int positions;  // positions are below this number, or below the longest sentence's length
+  int positions;  // positions are below this, or below the longest length
   bool learns;    // false: there is memory for inference only
 
   graph_dims capacity() const { return room_for_graphs(batch, usual, longest); }
@@ -167,11 +168,11 @@ class parser : public learner {
   /// Returns the parses of the sentences of the batch.
   virtual std::vector<parse> const& infer() = 0;
 
-  /// Returns the attention of an edge to all words.  Requires a call of infer() before.  The table has no rows if the
-  /// model has no triangular attention, or if the parser was made for inference only.
+  /// Returns the attention of an edge to all words.  infer() must have been called before.  The table has no rows if
+  /// the model has no triangular attention, or if the parser was made for inference only.
   virtual attention_table<float> attention(attention_place const& at) = 0;
 
-  /// Makes the model that the options describe, and moves the backend into the model.  Each backend's own source file
+  /// Makes the model that the options describe, and moves the backend into the model.  The source file of each backend
   /// calls this function.
   template <class Ex>
   static std::unique_ptr<parser> make(Ex ex, options const& o, room const& z);

@@ -1,4 +1,4 @@
-// The parsers of COGS: each combines a triad model with a backend, and sets the initial values.
+// The parsers of COGS.  Each combines a triad model with a backend, and sets the model's initial values.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,22 +20,22 @@
 
 namespace triad::programs::cogs {
 
-/// The dropout rate of positions, which is fixed as in the released program; the option --dropout does not change it.
+/// The dropout rate of positions.  It is fixed, as in the released program, and --dropout does not change it.
 inline constexpr double positional_dropout = 0.1;
 
-/// Returns the number of the word whose vector stays fixed; -1 if there is none.
+/// Returns the number of the word whose vector is not trained.  Returns -1 if all vectors are trained.
 inline index_t fixed_word(options const& o) { return o.learn_all ? -1 : 1; }
 
-/// Returns how a parameter is initialised, as in the released program: word vectors are normal, the heads have
-/// PyTorch's defaults, and all other parameters are Xavier uniform.
+/// Returns how a parameter is initialised, as in the released program.  Word vectors are drawn from a normal
+/// distribution, the heads with PyTorch's defaults, and all other parameters with Xavier uniform.
 template <class Model>
 initializer first_values_of(Model const&, std::string const& path) {
   bool const head = path.starts_with("parent") || path.starts_with("labels");
   return head && path.ends_with("weight") ? initializer::linear_uniform() : initializer::by_name();
 }
-/// Returns how a parameter of a Transformer is initialised: as above, with two exceptions.  The maps that score
-/// parents are initialised like those of the encoder.  The input maps of an attention are drawn as one matrix (3 d, d);
-/// their biases are zero, as in PyTorch.
+/// Returns how a parameter of a Transformer is initialised: as above, with two exceptions.  The maps that score parents
+/// are initialised like the maps of the encoder.  As in PyTorch, the input maps of an attention are drawn as one matrix
+/// (3 d, d), and their biases are zero.
 template <class T, index_t D, index_t H, index_t F>
 initializer first_values_of(transformer_parser<T, D, H, F> const& m, std::string const& path) {
   if (path.find(".attention.") != std::string::npos) {

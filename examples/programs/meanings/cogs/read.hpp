@@ -1,4 +1,5 @@
-// Reads sentences with their graphs: as tags in JSON lines, or with logical forms, as in the published COGS.
+// Reads sentences with their graphs.  A graph is given by tags in JSON lines, or by a logical form, as in the published
+// COGS.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   .jsonl  {"tokens": [...], "parent": [...], "role": [...], "category": [...], "noun_type": [...],
@@ -68,7 +69,7 @@ inline tagged_sentence from_tsv(std::string_view line) {
   return from_logical_form(line.substr(0, first), line.substr(first + 1, second - first - 1), line.substr(second + 1));
 }
 
-/// Reads all sentences of a file.  The ending of the name, without .gz, decides the format.
+/// Reads all sentences of a file.  The ending of the file's name, without .gz, decides the format.
 inline std::vector<tagged_sentence> read_sentences(std::string const& path) {
   std::string_view name = path;
   if (name.ends_with(".gz")) name.remove_suffix(3);

@@ -1,5 +1,5 @@
-// Converts the words of sentences to numbers, and scores a model by the number of right graphs, as published, and of
-// right logical forms.
+// Converts the words of sentences to numbers.  Scores a model by the number of right graphs, as in the paper, and by
+// the number of right logical forms.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,8 +24,8 @@ namespace triad::programs::cogs {
 
 using sentences = std::vector<tagged_sentence>;
 
-/// Returns a sentence with numbers in place of words; a root is its own parent.  An unknown word is an error.  An
-/// unknown label gets a number that the model never predicts.
+/// Returns a sentence with numbers in place of words.  A root is its own parent.  An unknown word is an error.  An
+/// unknown label becomes a number that the model never predicts.
 inline std::vector<labelled_token> numbered(tagged_sentence const& s, vocabulary const& words) {
   std::vector<labelled_token> result;
   for (int i = 0; i < s.size(); ++i) {
@@ -41,8 +41,8 @@ inline std::vector<labelled_token> numbered(tagged_sentence const& s, vocabulary
   return result;
 }
 
-/// The number of sentences, and the numbers of right answers.  `graphs` and `forms` use the best parent of each token;
-/// `trees` and `tree_forms` use the best parents without cycles.
+/// The number of sentences, and the numbers of right answers.  For `graphs` and `forms`, each token has its best
+/// parent.  For `trees` and `tree_forms`, it has its parent in the best tree.
 struct tally {
   std::int64_t sentences = 0, graphs = 0, trees = 0, forms = 0, tree_forms = 0;
   std::int64_t differ = 0;  // number of sentences whose best parents and best tree differ
@@ -57,8 +57,8 @@ struct tally {
   }
 };
 
-/// Returns the graph of a parse in words.  If `tree`, the parents are those of the best tree; otherwise they are the
-/// best parent of each token.
+/// Returns the graph of a parse in words.  If `tree`, the parents are those of the best tree.  Otherwise each token has
+/// its best parent.
 inline tagged_sentence in_words(tagged_sentence const& s, parse const& p, vocabulary const& words, bool tree) {
   tagged_sentence result(s.tokens, s.distribution);
   auto const& parent = tree ? p.tree : p.parent;
@@ -78,7 +78,7 @@ void parse_all(parser& net, sentences const& all, vocabulary const& words, F con
   parse_in_batches(net, all, [&](tagged_sentence const& s) { return numbered(s, words); }, f);
 }
 
-/// Returns the scores of each kind of sentence (its distribution).
+/// Returns the scores of each kind of sentence.  The kind of a sentence is its `distribution`.
 inline std::map<std::string, tally> score(parser& net, sentences const& all, vocabulary const& words) {
   std::map<std::string, tally> result;
   parse_all(net, all, words, [&](tagged_sentence const& s, parse const& p) {
@@ -109,7 +109,8 @@ inline double accuracy(parser& net, sentences const& all, vocabulary const& word
   return all.empty() ? 0 : static_cast<double>(right) / static_cast<double>(all.size());
 }
 
-/// Returns whether a kind of sentence is structural.  All other kinds are lexical: known words in new positions.
+/// Returns whether a kind of sentence is structural.  All other kinds are lexical: they have known words in new
+/// positions.
 inline bool is_structural(std::string const& kind) {
   static std::set<std::string> const kinds{"cp_recursion",      "pp_recursion",   "obj_pp_to_subj_pp",
                                            "subject_modifier",  "deeper_clauses", "deeper_modifiers",
@@ -120,8 +121,8 @@ inline bool is_structural(std::string const& kind) {
 
 inline std::string percent(double part) { return fmt::format("{:.1f}", 100 * part); }
 
-/// Returns a table of scores.  Column `graph` uses the best parent of each token, as published; column `tree` uses the
-/// best parents without cycles.  The columns of forms score the logical forms of both graphs.
+/// Returns a table of scores.  In the column `graph`, each token has its best parent, as in the paper.  In the column
+/// `tree`, it has its parent in the best tree.  Two more columns score the logical forms of these two graphs.
 inline std::string table_of(std::map<std::string, tally> const& kinds) {
   text_table table({"", "graph", "tree", "form", "form of tree", "parents differ", "sentences"});
   auto const row = [&](std::string const& name, tally const& t) {
@@ -141,8 +142,7 @@ inline std::string table_of(std::map<std::string, tally> const& kinds) {
   return table.text();
 }
 
-/// Returns a chart of the same scores, with the published score and the logical forms of trees.  `what` names the
-/// sentences.
+/// Returns a chart of two columns of that table: `graph`, and the logical forms of trees.  `what` names the sentences.
 inline bar_chart chart_of(std::map<std::string, tally> const& kinds, std::string const& what) {
   bar_chart chart{
       "COGS: " + what + " by kind of sentence, %", {"whole graph, as published", "logical form of the tree"}, {}};

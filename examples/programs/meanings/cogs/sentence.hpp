@@ -1,4 +1,4 @@
-// A sentence and its graph: for each token its parent, the label of the edge to the parent, and the token's own labels.
+// A sentence and its graph. Each token has a parent, a label of the edge from the parent, and labels of its own.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

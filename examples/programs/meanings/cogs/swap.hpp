@@ -1,11 +1,12 @@
-// Replaces a phrase of a sentence by a phrase of another training sentence, with its words and its part of the graph.
+// Replaces a phrase of a sentence by a phrase of another training sentence.  Both the words and the edges are replaced.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   noun phrase  a name, or a determiner with its noun, and all modifiers after it
-//   clause       the words from `that` to the full stop; also, in the other sentence, all words before its full stop
+//   clause       the words from `that` to the full stop; the new clause may also be a whole sentence without its full
+//                stop
 //
-// Only the head of a phrase has a parent outside the phrase, and no token outside has a parent inside. So the edges
-// inside the new phrase are copied, and its head gets the parent and the role of the replaced head.
+// Only the head of a phrase has a parent outside the phrase, and no token outside has a parent inside.  So the edges
+// inside the new phrase are copied, and the head of the new phrase gets the parent and the role of the replaced head.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,7 @@
 
 namespace triad::programs::cogs {
 
-/// Tokens first .. last - 1 of a sentence, and the head, which is the only one with a parent outside.
+/// Tokens `first` to `last` - 1 of a sentence.  Only the token `head` has a parent outside the phrase.
 struct phrase {
   int first, last, head;
 
@@ -59,8 +60,8 @@ inline bool stands_alone(tagged_sentence const& s, phrase const& p) {
   return !in(s.parent[at(p.head)]);
 }
 
-/// Returns the first token of the noun phrase with this noun.  Returns -1 if the noun has no determiner, for example a
-/// noun that is alone in a line.
+/// Returns the first token of the noun phrase with this noun.  Returns -1 if the noun has no determiner, as in a line
+/// that consists of one noun.
 inline int beginning_of(tagged_sentence const& s, int noun) {
   if (noun < 0 || noun >= s.size()) return -1;
   if (s.category[at(noun)] == "PNOUN") return noun;
@@ -109,7 +110,7 @@ inline std::optional<phrase> main_clause_of(tagged_sentence const& s) {
 
 }  // namespace detail
 
-/// Returns the phrases of a sentence that can be replaced; the head of such a phrase has a parent.
+/// Returns the phrases of a sentence that can be replaced, which are those whose head has a parent.
 inline std::vector<phrase> places_in(tagged_sentence const& s, phrase_kind kind) {
   std::vector<phrase> all;
   for (int i = 0; i < s.size(); ++i) {
@@ -120,8 +121,8 @@ inline std::vector<phrase> places_in(tagged_sentence const& s, phrase_kind kind)
   return all;
 }
 
-/// Returns the phrases that can replace another phrase: those of places_in(), a name that is alone in a line, and the
-/// whole sentence as a clause.
+/// Returns the phrases that can replace another phrase.  These are the phrases of places_in(), a name that is alone in
+/// its line, and the whole sentence as a clause.
 inline std::vector<phrase> phrases_of(tagged_sentence const& s, phrase_kind kind) {
   auto all = places_in(s, kind);
   if (kind == phrase_kind::clause) {
@@ -134,8 +135,8 @@ inline std::vector<phrase> phrases_of(tagged_sentence const& s, phrase_kind kind
   return all;
 }
 
-/// Returns the sentence with the phrase `place` replaced by the phrase `given` of another sentence.  A determiner is
-/// capitalised only as the first word.
+/// Returns the sentence with the phrase `place` replaced by the phrase `given` of another sentence.  In the result, a
+/// determiner is capitalised only if it is the first word.
 inline tagged_sentence with_phrase(tagged_sentence const& s, phrase const& place, tagged_sentence const& other,
                                    phrase const& given) {
   int const shift = given.size() - place.size();
@@ -170,7 +171,7 @@ inline tagged_sentence with_phrase(tagged_sentence const& s, phrase const& place
   return result;
 }
 
-/// Returns whether a name occurs twice.  A logical form could not distinguish the two.
+/// Returns whether a name occurs twice.  A logical form cannot distinguish the two occurrences.
 inline bool repeats_a_name(tagged_sentence const& s) {
   std::set<std::string_view> names;
   for (int i = 0; i < s.size(); ++i)
@@ -178,7 +179,7 @@ inline bool repeats_a_name(tagged_sentence const& s) {
   return false;
 }
 
-/// Swaps phrases of a list of sentences.  The list must outlive this object.
+/// Swaps phrases between the sentences of a list.  The list must outlive this object.
 class phrase_swaps {
  public:
   using sentences = std::vector<tagged_sentence>;
@@ -204,8 +205,8 @@ class phrase_swaps {
   }
 
   /// Replaces a phrase of sentence number `which` by a phrase of another sentence.  All phrases of the sentence are
-  /// equally likely, and so are all phrases of the other sentences.  Returns nothing if several draws give no possible
-  /// sentence.
+  /// equally likely to be replaced, and all phrases of the other sentences are equally likely to replace it.  Returns
+  /// nothing if several draws give no sentence that is allowed.
   std::optional<tagged_sentence> operator()(std::size_t which, random_stream random) const {
     auto const& s = all_[which];
     std::vector<std::pair<phrase_kind, phrase>> places;
@@ -236,8 +237,8 @@ class phrase_swaps {
     std::vector<std::size_t> begins;
   };
 
-  /// Returns whether some sentence of the list has each determiner in the same spelling; the model knows no other
-  /// spelling.
+  /// Returns whether each determiner occurs in the list with the same capitalisation.  The model does not know a
+  /// determiner with another capitalisation.
   bool is_known(tagged_sentence const& s) const {
     return std::all_of(s.tokens.begin(), s.tokens.end(),
                        [&](auto const& word) { return !detail::is_determiner(word) || determiners_.contains(word); });

@@ -1,5 +1,5 @@
-// CFQ for the verbs of every sequence-to-sequence program: reads or generates its data, and scores queries. A query
-// counts as right if its conjuncts are right in any order.
+// Reads or generates data of CFQ, and scores queries.  The order of a query's conjuncts does not matter.  The verbs are
+// those of all sequence-to-sequence programs.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   without --data                 generated questions, split by divergence of compounds (make_split)
@@ -55,7 +55,7 @@ inline sequences::data_set generated_data(options const& o) {
   return d;
 }
 
-/// Returns the path of dataset.json if --data names this file or its folder; otherwise an empty string.
+/// If --data names dataset.json or its folder, returns the path of dataset.json.  Otherwise returns an empty string.
 inline std::string dataset_in(std::string const& data) {
   if (std::filesystem::is_directory(data)) return find_file(data, {"dataset.json"});
   return data.ends_with(".json") || data.ends_with(".json.gz") ? data : std::string();
@@ -74,7 +74,8 @@ inline sequences::data_set read_published(options const& o, std::string const& f
 inline sequences::data_set read_folder(std::string const& folder, bool needs_train) {
   auto const partial =
       find_file(folder, {"train.tsv", "train.txt"}).empty() ? find_file(folder, {"train_partial.tsv"}) : std::string();
-  // Raw queries differ from preprocessed ones, and scores on the two cannot be compared.
+  // Raw queries differ from preprocessed queries, so scores on raw queries cannot be compared with scores on
+  // preprocessed queries.
   auto const expect_preprocessed = [](text_pair const& pair) {
     if (auto const raw = raw_token(pair.target); !raw.empty())
       refuse(
@@ -92,7 +93,8 @@ inline sequences::data_set read_folder(std::string const& folder, bool needs_tra
   return d;
 }
 
-/// Returns the first raw token of a query of the test parts, by raw_token(); empty if there is none.
+/// Returns the first token in the queries of the test parts for which raw_token() says that the query is not
+/// preprocessed.  Returns an empty string if there is none.
 inline std::string raw_token(sequences::data_set const& d) {
   for (auto const& part : d.tests)
     for (auto const& pair : part.pairs)
@@ -100,8 +102,8 @@ inline std::string raw_token(sequences::data_set const& d) {
   return {};
 }
 
-/// Throws data_error if the data have raw queries and the model was trained on preprocessed ones, or the other way
-/// round: no answer of such a model would be right.  `raw` is a raw token of the data, or empty.
+/// `raw` is the raw_token() of the data.  Throws data_error if the data have raw queries and the model was trained on
+/// preprocessed queries, or the other way round, because no answer of the model would be right.
 inline void expect_same_form(std::string const& raw, sequences::dictionary const& words) {
   std::string known;
   for (auto n = sequences::dictionary::specials; n < words.size() && known.empty(); ++n)
@@ -121,7 +123,7 @@ inline void expect_same_form(std::string const& raw, sequences::dictionary const
 /// data_error.
 inline sequences::data_set data_of(options const& o, bool needs_train) {
   auto const published = o.data.empty() ? std::string() : dataset_in(o.data);
-  // Only options of the command line are refused: config.toml may have options of other data.
+  // Only options on the command line are refused, because config.toml may have options for other data.
   if (published.empty()) refuse_given(o, {"split"}, "CFQ's dataset.json: give that, or its folder, with --data");
   refuse_generated(o, {"questions", "data-seed"}, "questions");
   refuse_other_data(o, {"questions", "data-seed"});

@@ -1,4 +1,4 @@
-// The options of the program's data, in addition to those of all sequence-to-sequence programs.
+// The options for the data of cfq-sequences, in addition to the options of all sequence-to-sequence programs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@ struct options : sequences::options {
   bool sort_conjuncts = false;    // sorts the conjuncts of all queries
   int questions_made = 8000;      // number of generated questions; half of them are used
   std::uint64_t data_seed = 1;    // seed of generated questions and of their split
-  std::string task = "semantic";  // "semantic": the task that translates a question to a query
+  std::string task = "semantic";  // "semantic": the task is to translate a question to a query
   bool one_task = true;           // false: the program has several tasks, and --task names one
 
   options() {
@@ -58,14 +58,14 @@ struct options : sequences::options {
 
 /// Sets the defaults of o.preset.
 ///   roberta          The decoder's layers, width and feed-forward block and the 45,000 updates are from the LRF paper
-///                    (section "Setup").  The other settings are our own choice: heads, rate, schedule, batch, dropout,
-///                    smoothing and the longest training query.  The paper refers to Zheng and Lapata (2022) for them.
+///                    (section "Setup").  We chose the other settings: heads, rate, schedule, batch, dropout, smoothing
+///                    and the longest training query.  For these, the paper refers to Zheng and Lapata (2022).
 ///   paper-semantic   Layers, width, heads, pairs, rate and epochs are from Table 1 of the Edge Transformer paper, for
 ///                    the Edge Transformer and the Universal Transformer.  The 50 tokens are in section 4.3, 4 d in
-///                    section 3.  Dropout, warm-up, decay and clip are the released program's.  The paper has no other
-///                    models; here they get the values of the Universal Transformer.
-///   small-semantic   Our own settings.  An Edge Transformer makes five passes in two hours with two threads.  Batches
-///                    are small, so that there are enough updates in few passes.
+///                    section 3.  Dropout, warm-up, decay and clip are those of the released program.  All other models
+///                    have the settings of the Universal Transformer, because the paper does not have them.
+///   small-semantic   Our own settings.  An Edge Transformer makes five epochs in two hours with two threads.  Batches
+///                    are small, so that few epochs have enough updates.
 inline void apply_preset(options& o) {
   sequences::apply_preset(o);
   if (o.preset == "smoke") {

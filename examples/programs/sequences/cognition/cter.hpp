@@ -1,15 +1,15 @@
-// Compound translation error rate of CoGnition: the fraction of compounds that are translated wrongly, for single
-// instances and for groups of instances with the same compound.
+// CoGnition's compound translation error rate, the fraction of compounds that are translated wrongly.  It is computed
+// for single instances, and for groups of instances with the same compound.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A compound such as "near the small dog he liked" is translated rightly if both conditions hold:
-//   - For each of its atoms, the translation of the sentence has one of the atom's translations, at any place.
-//   - Determiner, adjective and modifier come before the noun: their first matches are before the noun's last match.
-//     This is not required of the modifier of a compound with a verb, nor of an atom without translations.
-// If a compound has two atoms of one class, the later atom decides about the order.
+//   - For each of its atoms, one of the atom's translations occurs in the translation of the sentence, at any place.
+//   - Determiner, adjective and modifier come before the noun: their first matches are before the noun's last match.  A
+//     modifier in a compound with a verb, and an atom without translations, may be anywhere.
+// If a compound has two atoms of one class, only the order of the later atom is checked.
 //
 //   instance  = wrong lines / lines
-//   aggregate = groups with a wrong line / groups; a group is five consecutive lines: one compound in five sentences
+//   aggregate = groups with a wrong line / groups; a group is five consecutive lines with the same compound
 #pragma once
 
 #include <algorithm>
@@ -67,8 +67,8 @@ inline std::string with_modifiers_as_atoms(std::string compound) {
 
 }  // namespace detail
 
-/// Returns whether a translation of a sentence translates the sentence's compound rightly.  Throws data_error if the
-/// compound is not one of CoGnition's.
+/// Returns whether the compound is translated rightly in the translation of its sentence.  Throws data_error if
+/// CoGnition does not have this compound.
 inline bool translates(std::string_view hypothesis, std::string_view compound, lexicon const& known) {
   auto const text = unsegmented(hypothesis);
   std::array<std::optional<detail::matches>, atom_classes> found;
@@ -105,11 +105,11 @@ struct cter {
   }
 };
 
-/// The number of lines that share a compound: each line has another context.
+/// The number of consecutive lines with the same compound.  Each of these lines is a different sentence.
 inline constexpr std::size_t contexts = 5;
 
-/// Throws data_error if the compounds are not in groups of five equal ones, or if an atom is unknown.  The error names
-/// the compound's line.
+/// Throws data_error if the compounds are not in groups of five equal compounds, or if an atom is unknown.  The error
+/// names the line of the compound.
 inline void check_compounds(std::span<std::string const> compounds, lexicon const& known) {
   if (compounds.size() % contexts != 0)
     refuse("there are {} compounds; expected groups of five lines with one compound each", compounds.size());
@@ -128,8 +128,8 @@ inline void check_compounds(std::span<std::string const> compounds, lexicon cons
   }
 }
 
-/// Scores translations; line i of the translations belongs to compound i.  Throws data_error like check_compounds, and
-/// also if the numbers of lines differ.
+/// Scores translations.  Translation i belongs to compound i.  Throws data_error in the cases of check_compounds(), and
+/// if the numbers of lines differ.
 inline cter score(std::span<std::string const> hypotheses, std::span<std::string const> compounds,
                   lexicon const& known) {
   if (hypotheses.size() != compounds.size())

@@ -1,11 +1,11 @@
-// Reads the program's data sets, each in its published form.
+// Reads the data sets of cognition, each in the form in which it was published.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   cognition  train, valid, test .en and .zh, words separated by spaces; cg-test.en, .zh, .compound; lexicon;
 //              optionally bpe/code
 //   scan       tasks_train_SPLIT.txt and tasks_test_SPLIT.txt, in the folder or in those of the published repository
 //   cogs       train, dev, test and gen.tsv: sentence, logical form and kind
-//   pairs      the same with or without kinds; or a single file, and optionally a second file to test on
+//   pairs      the files of cogs, with or without kinds; or a single file, and optionally a second file to test on
 // Any file may be gzipped.
 #pragma once
 
@@ -34,8 +34,8 @@ inline std::vector<text_pair> read_languages(std::string const& folder, std::str
   return read_parallel(need_file(folder, {name + ".en"}, advice), need_file(folder, {name + ".zh"}, advice));
 }
 
-/// Reads CoGnition.  The test parts are cg-test and, unless the run trains on it, test.  One third of the compounds of
-/// cg-test are noun phrases, one third verb phrases, and one third prepositional phrases.
+/// Reads CoGnition.  cg-test is a test part, and so is test unless the run is trained on it.  One third of the
+/// compounds of cg-test are noun phrases, one third are verb phrases, and one third are prepositional phrases.
 inline data_set read_cognition(options const& o, bool needs_train) {
   data_set d;
   bool const small = o.train_on == "valid+test";
@@ -61,8 +61,8 @@ inline data_set read_cognition(options const& o, bool needs_train) {
   return d;
 }
 
-/// Returns the folders that may have files of SCAN: `folder`, SPLIT_split in it, all other folders in it whose names
-/// end with _split, and the folders in those.
+/// Returns the folders that may have files of SCAN: `folder`, its subfolder SPLIT_split, its other subfolders whose
+/// names end in _split, and the subfolders of these.
 inline std::vector<std::string> scan_folders(std::string const& folder, std::string const& split) {
   namespace fs = std::filesystem;
   std::vector<std::string> all{folder, folder + "/" + split + "_split"};
@@ -77,7 +77,8 @@ inline std::vector<std::string> scan_folders(std::string const& folder, std::str
   return all;
 }
 
-/// Returns the file of one part of o.split, which may be any name.  Throws data_error that lists the available splits.
+/// Returns the file of one part of the split o.split.  If there is no such file, throws a data_error that lists the
+/// available splits.
 inline std::string scan_file(options const& o, std::string const& part) {
   namespace fs = std::filesystem;
   if (!fs::is_directory(o.data)) refuse("{}: a folder is expected; {}", o.data, where);
@@ -121,7 +122,7 @@ inline data_set read_files(options const& o, bool needs_train) {
   return d;
 }
 
-/// Throws data_error if the command line has options that are about other data than those that are read.
+/// Throws data_error if the command line has an option that does not apply to the data that are read.
 inline void check_data(options const& o) {
   bool const published = !o.data.empty();
   if (!published || o.task != "pairs" || !std::filesystem::is_regular_file(o.data))
@@ -138,8 +139,8 @@ inline void check_data(options const& o) {
   refuse_other_data(o, {"sentences", "data-seed"});
 }
 
-/// Reads or generates the data that the options name.  The training part is read only if `needs_train`, and must exist
-/// in that case.  Throws data_error.
+/// Reads or generates the data that the options name.  If `needs_train`, the training part must exist.  Otherwise it is
+/// not read.  Throws data_error.
 inline data_set data_of(options const& o, bool needs_train) {
   check_data(o);
   if (o.task != "pairs") need_published_data(o, "--task " + o.task);

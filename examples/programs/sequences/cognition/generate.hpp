@@ -1,4 +1,4 @@
-// Generates commands and their actions by a small grammar, for runs and tests without data.
+// Generates commands and their actions with a small grammar, for runs and tests without data.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   sentence -> phrase | sentence then phrase | sentence after phrase   x after y: the actions of y come first
@@ -6,12 +6,12 @@
 //   verb     -> hop | clap | nod | wave | step | bow | spin
 //   direction -> left | right | around      times -> twice | thrice
 //
-// "around" makes four turns, with the verb after each.  Each kind of test sentence has something that training
+// "around" means four turns with the verb after each turn.  Each kind of test sentence has something that training
 // sentences do not have:
-//   new_verb  Every 20th training sentence is "spin" alone.  Here "spin" has a direction or a number, or occurs in a
-//             longer sentence.
-//   new_pair  "bow" and "around" are known, but not side by side
-//   longer    three phrases; training sentences have one or two
+//   new_verb  In training, "spin" occurs only alone, in every 20th sentence.  In these tests it has a direction or a
+//             number, or is in a longer sentence.
+//   new_pair  "bow around".  In training, both words occur, but not side by side.
+//   longer    Three phrases.  Training sentences have one or two.
 #pragma once
 
 #include <array>
@@ -111,7 +111,7 @@ class command_generator {
   std::set<std::string> seen_;
 };
 
-/// Generates all parts.  No sentence is in two parts, and only "spin" occurs more than once.
+/// Generates all parts of the data.  No sentence is in two parts, and no sentence except "spin" occurs twice.
 inline sequences::data_set generate_data(options const& o) {
   command_generator draw(o.data_seed);
   sequences::data_set d;

@@ -1,7 +1,7 @@
-// The atoms of CoGnition's compounds: the class of each, and the translations that count as right.
+// The atoms of CoGnition's compounds.  Each atom has a class, and translations that count as right.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   atom<TAB>translation/translation/...      one line for each atom; the last line of an atom counts
+//   atom<TAB>translation/translation/...  one line for each atom; of several lines, the last counts
 // A lone `/` means that the atom need not be translated. Any other empty translation, as in `liked<TAB>X/`, matches
 // everywhere.
 #pragma once
@@ -51,7 +51,7 @@ inline atom_class class_of(std::string_view atom) {
   return at->second;
 }
 
-/// For each atom, the translations that count as right.
+/// The translations of each atom that count as right.
 class lexicon {
  public:
   /// Reads a lexicon.  Throws data_error, with file and line, if a line does not have the form above.
@@ -82,8 +82,8 @@ class lexicon {
     }
   }
 
-  /// Returns the translations of an atom; none if it need not be translated.  Throws data_error if the lexicon does not
-  /// have the atom.
+  /// Returns the translations of an atom.  The list is empty if the atom need not be translated.  Throws data_error if
+  /// the lexicon does not have the atom.
   [[nodiscard]] std::vector<std::string> const& of(std::string_view atom) const {
     auto const at = translations_.find(atom);
     if (at == translations_.end()) refuse("the lexicon does not have '{}'; add a line with its translations", atom);

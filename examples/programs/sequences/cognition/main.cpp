@@ -1,4 +1,4 @@
-// The program cognition: CoGnition and other sequence-to-sequence tasks.
+// The program cognition, for CoGnition and other sequence-to-sequence tasks.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 

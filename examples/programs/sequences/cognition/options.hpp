@@ -1,4 +1,4 @@
-// The options of the program's data, in addition to those of all sequence-to-sequence programs.
+// The options for the data of cognition, in addition to the options of all sequence-to-sequence programs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,13 +20,13 @@ struct options : sequences::options {
   std::string task = "pairs";      // kind of data: cognition, scan, cogs, pairs
   std::string split = "length";    // scan: tasks_train_SPLIT.txt
   std::string train_on = "train";  // cognition: train, or valid+test
-  std::string test;                // pairs: a file to test on, if data is a file
+  std::string test;                // pairs: a file to test on, if --data is a file
   int sentences = 2000;            // number of generated training sentences
   int test_size = 200;             // number of generated sentences of each other part and kind
   std::uint64_t data_seed = 1;     // seed of generated sentences
 
-  /// Turns on the merges for CoGnition's Chinese words, if the folder has merges and the two languages do not share a
-  /// dictionary.
+  /// If the folder of CoGnition has merges, and the two languages do not share a dictionary, sets --target-bpe to these
+  /// merges.
   void settle() override {
     if (task == "cognition" && !data.empty() && !joint && target_bpe.empty() && target_dictionary.empty()) {
       target_bpe = find_file(data, {"bpe/code"});

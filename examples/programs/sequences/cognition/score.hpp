@@ -26,7 +26,7 @@ inline std::vector<std::string> read_lines(std::string const& path) {
   return result;
 }
 
-/// Returns Chinese lines without the spaces between words, since tools divide a line into words differently.
+/// Returns Chinese lines without the spaces between words, because different tools divide a line into different words.
 inline std::vector<std::string> unsegmented(std::vector<std::string> const& lines) {
   std::vector<std::string> result;
   for (auto const& line : lines) result.push_back(unsegmented(line));
@@ -66,8 +66,8 @@ inline std::optional<compound_list> read_compounds(std::string const& folder, da
   return result;
 }
 
-/// Returns the BLEU scores "zh" and "char" of Chinese text.  For cg-test, also returns both rates of CTER, if the
-/// compounds are known.
+/// Returns the BLEU scores "zh" and "char" of Chinese text.  For cg-test, also returns the two rates of CTER if `list`
+/// has the compounds.
 inline std::vector<figure> chinese_figures(std::optional<compound_list> const& list, sequences::test_part const& part,
                                            std::vector<std::string> const& hypotheses) {
   using text::bleu_tokens;
@@ -81,7 +81,7 @@ inline std::vector<figure> chinese_figures(std::optional<compound_list> const& l
   return result;
 }
 
-/// Returns the data and the scores of this program, for the verbs that all programs share.
+/// Returns the data and the scores of cognition, for the verbs that all sequence-to-sequence programs share.
 inline sequences::program program_of(options const& o, bool needs_train) {
   sequences::program p{data_of(o, needs_train)};
   if (o.task == "cognition") {

@@ -1,5 +1,5 @@
-// The cpu backend of a program. It warns of a BLAS that is slow on this processor, and of one that may make results
-// depend on the number of threads.
+// Makes the cpu backend of a program. Warns if the BLAS is slow on this processor, or if results may depend on the
+// number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace triad::programs {
 
-/// Returns the cpu backend with `threads` threads.  0: one for each processor, divided among the processes that may run
-/// on the same processors.
+/// Returns the cpu backend with `threads` threads. If `threads` is 0, takes one thread for each processor. Processes
+/// that may run on the same processors then divide these threads among themselves.
 inline cpu::backend cpu_backend(int threads) {
   if (threads == 0 && here().sharing > 1 && std::getenv("OMP_NUM_THREADS") == nullptr)
     threads = std::max(1, cpu::hardware_threads() / here().sharing);

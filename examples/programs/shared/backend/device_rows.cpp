@@ -13,7 +13,7 @@
 namespace triad::programs {
 namespace {
 
-/// The functions of triad-nccl.so, or the reason why they are missing.
+/// The functions of triad-nccl.so, or the reason why the library could not be loaded.
 struct nccl_library {
   char const* (*name_of_gpu)(int device) = nullptr;
   device_rows* (*make)(process_group& processes, int device, void* stream) = nullptr;

@@ -11,8 +11,8 @@
 
 namespace triad::programs {
 
-/// Returns a backend on the GPU of this process.  The processes of a machine take its GPUs in turn, so they share GPUs
-/// if there are fewer GPUs than processes.  arithmetic: "float32", "tf32x3", "tf32" or "bf16".
+/// Returns a backend on the GPU of this process.  The processes of a machine take its GPUs in turn.  If there are fewer
+/// GPUs than processes, several processes share a GPU.  `arithmetic` is "float32", "tf32x3", "tf32" or "bf16".
 inline cuda::backend first_device(std::string const& arithmetic) {
   auto const how = arithmetic == "tf32x3" ? cuda::arithmetic::tf32x3
                    : arithmetic == "tf32" ? cuda::arithmetic::tf32

@@ -1,4 +1,5 @@
-// Processes many examples in batches that fit into a model's memory.  Several processes take the batches in turn.
+// Processes many examples, in batches that fit into a model's memory.  If there are several processes, they take the
+// batches in turn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,17 +15,17 @@
 
 namespace triad::programs {
 
-/// Processes `count` examples in order, in batches as large as memory permits.  Calls add(i) to add example i to the
-/// net's batch until it returns false; then calls take(first, last, answer()).  refused(i) returns the message about an
-/// example that does not fit even alone.  The batches do not depend on the number of processes.  Each of several
-/// processes computes the answers of its own batches; then every process calls take() for all batches.  Throws
-/// data_error.
+/// Processes `count` examples in order, in batches as large as memory permits. add(i) must add example i to the batch
+/// of `net`, and return false if the example does not fit.  For each batch of examples `first` to `last` - 1, calls
+/// take(first, last, answer()).  If example i does not fit even alone, throws a data_error with the message refused(i).
+/// The batches do not depend on the number of processes.  Each of several processes computes the answers to its own
+/// batches; then every process calls take() for all batches.
 template <class Net, class Add, class Refused, class Answer, class Take>
 void in_batches(Net& net, std::size_t count, Add const& add, Refused const& refused, Answer const& answer,
                 Take const& take) {
   using answers = std::remove_cvref_t<decltype(answer())>;
   auto const processes = static_cast<std::size_t>(world().size());
-  std::vector<std::pair<std::size_t, std::size_t>> batches;  // used by several processes: examples [first, last)
+  std::vector<std::pair<std::size_t, std::size_t>> batches;  // of several processes: examples [first, last)
   std::string own;
   for (std::size_t first = 0; first < count;) {
     net.clear();

@@ -1,4 +1,4 @@
-// A size of memory on a command line, and the largest batch that it holds.
+// Reads a memory size on a command line, and finds the largest batch that fits into it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,8 +24,8 @@ struct memory_unit {
 inline constexpr memory_unit memory_units[] = {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
 }  // namespace detail
 
-/// Returns the bytes of a size such as "900MiB" or "1.5GiB".  option: the option's name, for the error.  Throws
-/// data_error.
+/// Returns the number of bytes of a size such as "900MiB" or "1.5GiB".  If the text is not a size, throws a data_error
+/// that names `option`.
 inline std::size_t bytes_of(std::string const& text, std::string const& option) {
   char* end = nullptr;
   double const value = std::strtod(text.c_str(), &end);
@@ -37,8 +37,8 @@ inline std::size_t bytes_of(std::string const& text, std::string const& option) 
          text);
 }
 
-/// Returns a size as a text.  The unit is the largest one in which the number is at least 10, or else KiB.  The number
-/// is rounded up, so bytes_of(told_size(b)) >= b.
+/// Returns a size as a text.  The unit is the largest in which the number is at least 10, or KiB if there is none.  The
+/// number is rounded up, so bytes_of(told_size(b)) >= b.
 inline std::string told_size(std::size_t bytes) {
   auto unit = detail::memory_units;
   while (unit + 1 < std::end(detail::memory_units) && static_cast<double>(bytes) >= 10 * unit[1].bytes) ++unit;
@@ -47,8 +47,8 @@ inline std::string told_size(std::size_t bytes) {
   return text;
 }
 
-/// Returns the largest size in [1, most] with bytes(size) <= limit; 0 if even size 1 is too large.  bytes() must not
-/// decrease as the size grows.
+/// Returns the largest `size` in [1, most] with bytes(size) <= limit.  Returns 0 if bytes(1) > limit. bytes(size) must
+/// not decrease as `size` grows.
 template <class Bytes>
 index_t largest_within(std::size_t limit, index_t most, Bytes const& bytes) {
   index_t fits = 0, too_large = most + 1;
@@ -57,10 +57,10 @@ index_t largest_within(std::size_t limit, index_t most, Bytes const& bytes) {
   return fits;
 }
 
-/// Calls f(ex) with a backend that plans its memory for 16 threads, on every machine.  The parts of a batch decide
-/// which random numbers are drawn and how sums are rounded.  So the parts must not depend on --threads.  Each thread
-/// has scratch memory of its own, so more than 16 threads need somewhat more memory than planned; the printed memory
-/// includes it.
+/// Calls f(ex) with a backend that plans its memory for 16 threads, on every machine.  The planned memory decides into
+/// which parts a batch is divided, and the parts decide which random numbers are drawn and how sums are rounded.  So
+/// the plan must not depend on --threads.  Each thread has scratch memory of its own, so more than 16 threads need
+/// somewhat more memory than planned.  The memory size that a program prints includes it.
 template <class Ex, class F>
 auto planning_alike(Ex& ex, F&& f) {
   if constexpr (requires { ex.threads; }) {

@@ -15,8 +15,8 @@
 namespace triad::programs {
 
 // Net is an interface with the types options (a run_options) and room.  Its static function make(ex, options, room) is
-// defined only in the source files of the backends.  If a build lacks a backend, the function of that backend throws
-// data_error.
+// defined only in the source files of the backends.  If the program was built without a backend, the function for that
+// backend throws data_error.
 template <class Net>
 std::unique_ptr<Net> make_on_reference(typename Net::options const& o, typename Net::room const& z);
 template <class Net>
@@ -31,7 +31,8 @@ std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room con
   return o.backend == "reference" ? make_on_reference<Net>(o, z) : make_on_cpu<Net>(o, z);
 }
 
-/// Does the same.  If there is not enough memory, throws data_error with a message that says what the memory was for.
+/// Makes the model like the function above.  If there is not enough memory, throws data_error with a message that says
+/// what the memory was for.
 template <class Net>
 std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room const& z, room_advice const& advice) {
   auto const left = [&] { return o.backend == "cuda" ? std::nullopt : memory_left(); };
@@ -44,7 +45,7 @@ std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room con
   }
 }
 
-// The messages for backends that a build lacks.
+// The errors for backends that the program was built without.
 [[noreturn]] inline void built_without_cuda(std::string const& program) {
   refuse(
       "this {} was built without CUDA: with a CUDA toolkit, cmake --preset cuda && cmake --build --preset cuda "

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::size_t most_told = 8;
 
-/// Returns the first number in a file; nothing if the file has no number, such as "max".
+/// Returns the number at the beginning of a file. Returns nothing if the file begins with a word such as "max".
 std::optional<std::size_t> number_in(char const* file) {
   std::ifstream text(file);
   std::size_t number = 0;
   return text >> number ? std::optional(number) : std::nullopt;
 }
 
-/// Returns the memory that is available without swapping, as Linux estimates it.
+/// Returns Linux's estimate of the memory that is available without swapping.
 std::optional<std::size_t> available() {
   std::ifstream text("/proc/meminfo");
   std::size_t kibibytes = 0;

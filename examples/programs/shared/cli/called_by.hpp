@@ -1,4 +1,4 @@
-// Returns the name under which a program was called. An older name may be a link to the program.
+// Returns the name under which a program was called. The program's older name may be a link to the program.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace triad::programs {
 
-/// Returns `older` if that is the file name in argv[0], else `name`.
+/// Returns `older` if the file name in argv[0] is `older`. Otherwise returns `name`.
 inline std::string called_by(int argc, char const* const* argv, std::string const& name, std::string const& older) {
   return argc > 0 && std::filesystem::path(argv[0]).filename() == older ? older : name;
 }

@@ -1,5 +1,5 @@
-// Formats --help to fit on a screen: short lines, the default of each option, and the program's documentation page.
-// Rarely used options are shown only by --help-all.
+// Formats --help so that it fits on a screen.  It has short lines, the default of each option, and the address of the
+// program's documentation.  Only --help-all shows rarely used options.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -62,8 +62,8 @@ class help_format : public CLI::Formatter {
     }
     return text + '\n';
   }
-  /// Returns an option's type with the condition on its value, such as the list of choices.  Leaves the condition out
-  /// if the line would be too long, since the option's description has the choices.
+  /// Returns an option's type with the condition on its value, such as the list of choices.  If the line would be too
+  /// long, leaves out the condition, because the option's description has the choices too.
   std::string make_option_opts(CLI::Option const* option) const override {
     auto text = CLI::Formatter::make_option_opts(option);
     auto const type = option->get_type_name(), short_type = type.substr(0, type.find(':'));
@@ -89,8 +89,7 @@ inline std::string default_of(option const& one) {
   return shown.toml();
 }
 
-/// Returns the argument after the last --name, or the text after the = of --name=...; returns `value` if there is
-/// neither.
+/// Returns the value of the last --name VALUE or --name=VALUE among the arguments.  Returns `value` if there is none.
 inline std::string given_value(std::vector<std::string> const& arguments, std::string const& name, std::string value) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--" + name && i + 1 < arguments.size()) value = arguments[i + 1];
@@ -101,9 +100,9 @@ inline std::string given_value(std::vector<std::string> const& arguments, std::s
 
 }  // namespace detail
 
-/// Returns the default of each option: "128", or with the defaults of presets "128, quick 64".  restart() sets o to the
-/// defaults of its preset and model.  A preset or model on the command line is used, as in: train --preset quick
-/// --help.
+/// Returns the default of each option, such as "128", or "128, quick 64" if a preset has another default. restart()
+/// must set o to the defaults of its preset and model.  If the command line has a preset or a model, as in `train
+/// --preset quick --help`, returns its defaults.
 inline std::vector<std::string> default_texts(run_options& o, std::function<void()> const& restart,
                                               option_list const& options, std::vector<std::string> const& arguments,
                                               bool with_presets) {
@@ -129,16 +128,16 @@ inline std::vector<std::string> default_texts(run_options& o, std::function<void
   return texts;
 }
 
-/// Formats the help of an app all of whose verbs take their options from this list.  defaults: the default text of each
-/// option, or empty.  arguments: the command line, which has --help or --help-all.  page: the program's documentation
-/// page.
+/// Formats the help of an app.  The options of all verbs are in `options`.  `defaults` has the text for the default of
+/// each option, or is empty.  `arguments` is the command line with --help or --help-all.  `page` is the program's
+/// documentation page.
 inline void fit_help(CLI::App& app, option_list const& options, std::vector<std::string> const& defaults,
                      std::vector<std::string> const& arguments, std::string const& page) {
   auto const given = [&](char const* flag) {
     return std::find(arguments.begin(), arguments.end(), flag) != arguments.end();
   };
-  // CLI11 does not name hidden options in its error messages.  So options are hidden only if the program just prints
-  // help.
+  // CLI11 does not name hidden options in its error messages.  So options are hidden only if the program prints its
+  // help and ends.
   bool const is_long = given("--help-all"), is_short = (given("--help") || given("-h")) && !is_long;
   auto const hide = [&](CLI::App& verb, bool option::* chosen) {
     int hidden = 0;
@@ -146,7 +145,7 @@ inline void fit_help(CLI::App& app, option_list const& options, std::vector<std:
       if (one.*chosen && one.verbs.contains(verb.get_name())) verb.get_option("--" + one.name)->group(""), ++hidden;
     return hidden;
   };
-  // Returns true if a verb such as evaluate takes this option from the run that it uses.
+  // Returns true if `verb`, such as evaluate, reads the option's value from the run that it uses.
   auto const of_the_run = [&](option const& one, std::string const& verb) {
     static std::set<std::string> const of_the_machine{"backend", "precision", "threads"};
     return verb != "train" && one.verbs.contains("train") && options.find("run", verb) != nullptr &&

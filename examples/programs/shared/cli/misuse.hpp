@@ -1,4 +1,5 @@
-// Messages about wrong command lines.  CLI11's errors are reworded, with the given value and the expected one.
+// Makes the messages about wrong command lines.  They replace the messages of CLI11, and name the given and the
+// expected value.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,7 +25,8 @@ inline std::string within_sentence(std::string about) {
   return about;
 }
 
-/// Returns the part of a message between the texts `before` and `after`; empty if they are not in it.
+/// Returns the part of a message between the texts `before` and `after`.  Returns an empty text if the message does not
+/// have them.
 inline std::string between_texts(std::string_view text, std::string_view before, std::string_view after) {
   auto const at = text.find(before);
   if (at == std::string_view::npos) return {};
@@ -33,7 +35,7 @@ inline std::string between_texts(std::string_view text, std::string_view before,
   return std::string(end == std::string_view::npos ? std::string_view() : text.substr(0, end));
 }
 
-/// Returns the names of a verb's options, including hidden ones, and of the opposites of flags.
+/// Returns the names of a verb's options.  Hidden options and the opposites of flags are included.
 inline std::vector<std::string> names_of_options(option_list const& options, std::string const& verb) {
   std::vector<std::string> names{"help", "help-all"};
   for (auto const& one : options.all()) {
@@ -46,8 +48,9 @@ inline std::vector<std::string> names_of_options(option_list const& options, std
 
 }  // namespace detail
 
-/// Returns "did you mean --epochs?" for a name, without its dashes, that no option of the verb has.  Returns nothing if
-/// no name is near, or if version 0.1 had an option of this name, which renamed_options() reports.
+/// Returns a text such as "did you mean --epochs?" for a name that no option of the verb has.  `name` has no dashes.
+/// Returns an empty text if no option has a similar name, or if `name` was an option of version 0.1, which
+/// renamed_options() reports.
 inline std::string hint_of(std::string const& name, option_list const& options, std::string const& verb,
                            std::string const& dashes = "--") {
   if (auto const now = renamed(name); now != name && options.find(now, verb) != nullptr) return {};
@@ -56,7 +59,8 @@ inline std::string hint_of(std::string const& name, option_list const& options, 
   return found.empty() ? std::string() : "did you mean " + choice_text(found) + "?";
 }
 
-/// Describes the error in one line.  app: the app after parsing; given: the command line; options: those of all verbs.
+/// Describes the error in one line.  `app` is the app after parsing, `given` is the command line, and `options` has the
+/// options of all verbs.
 inline std::string what_is_wrong(CLI::ParseError const& e, CLI::App const& app, std::vector<std::string> const& given,
                                  option_list const& options) {
   using detail::between_texts;
@@ -85,7 +89,7 @@ inline std::string what_is_wrong(CLI::ParseError const& e, CLI::App const& app, 
     if (text.find(": At Most ") != std::string::npos)
       return name + ": " + text.substr(text.rfind(' ') + 1) + " values, expected one; give the option once";
   }
-  if (dynamic_cast<CLI::ConversionError const*>(&e) != nullptr) {  // only flags; other values are checked before
+  if (dynamic_cast<CLI::ConversionError const*>(&e) != nullptr) {  // only of flags: other values were checked before
     auto const name = between_texts(text, "Could not convert: ", " = ");
     if (!name.empty())
       return name + ": " + text.substr(text.find(" = ") + 3) + ", expected true or false, or no value at all";

@@ -11,8 +11,8 @@
 
 namespace triad::programs {
 
-/// Returns the smallest number of insertions, deletions, replacements and swaps of neighbours that turn one text into
-/// the other, if no character changes twice (optimal string alignment).
+/// Returns the smallest number of edits that turn `a` into `b`.  An edit inserts, deletes or replaces a character, or
+/// swaps two neighbours.  No character is edited twice (optimal string alignment).
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
@@ -27,9 +27,9 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
-/// Returns the names that are nearest to `typed`, in their order.  Their distance is at most 2, or 1 if `typed` has
-/// four characters or fewer.  If there are none, returns the only name that begins with `typed`, or else the longest
-/// name with which `typed` begins before a dash.
+/// Returns the names with the smallest distance to `typed`, in the order of `names`.  The distance may be at most 2, or
+/// at most 1 if `typed` has four characters or fewer.  If no name is so near, returns the name that begins with
+/// `typed`, if there is exactly one.  Otherwise returns the longest name that `typed` begins with, if a dash follows.
 inline std::vector<std::string> near_names(std::string_view typed, std::vector<std::string> const& names) {
   std::size_t least = typed.size() > 4 ? 2 : 1;
   std::vector<std::string> found;

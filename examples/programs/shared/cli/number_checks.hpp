@@ -1,5 +1,5 @@
-// Checks of numbers, paths and questions on a command line, with messages that say which values are expected. No check
-// accepts NaN or infinity.
+// Checks numbers, paths and questions on a command line.  The messages say which values are expected.  No check accepts
+// NaN or infinity.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,8 +21,8 @@
 
 namespace triad::programs {
 
-/// A check of a text.  wrong(text) returns a description of the error, or an empty text if the value is accepted.
-/// kind: the name of the value's type in --help.
+/// A check of a text.  wrong(text) describes the error, or returns an empty text if the value is accepted.  `kind` is
+/// the name of the value's type in --help.
 struct number_check {
   std::string kind;
   std::function<std::string(std::string const&)> wrong;
@@ -30,7 +30,7 @@ struct number_check {
   std::string operator()(std::string const& text) const { return wrong(text); }
 };
 
-/// Returns a check that accepts finite numbers for which accepts(double) is true.  wanted: their description for
+/// Returns a check that accepts a finite number if accepts(number) is true.  `wanted` describes these numbers in
 /// messages.
 template <class Accepts>
 number_check numbers_that(std::string const& kind, std::string const& wanted, Accepts const& accepts) {
@@ -46,7 +46,7 @@ inline number_check const positive = numbers_that("POSITIVE", "a number above 0"
 inline number_check const not_negative =
     numbers_that("NONNEGATIVE", "a number of 0 or more", [](double x) { return x >= 0; });
 
-/// Returns a text such as "1 to 3".  Uses a stream, since g++ 12 wrongly warns about concatenating such texts.
+/// Returns a text such as "1 to 3".  Uses a stream, because g++ 12 wrongly warns about the concatenation of such texts.
 template <class T>
 std::string range_text(T least, T most) {
   std::ostringstream range;
@@ -62,8 +62,8 @@ number_check between(T least, T most) {
                       [=](double x) { return x >= static_cast<double>(least) && x <= static_cast<double>(most); });
 }
 
-/// Returns a check that accepts every value of an integer type.  It refuses texts that would be read as another value:
-/// with too many digits, or with a minus sign for an unsigned type.
+/// Returns a check that accepts every value of an integer type.  It refuses a text that CLI11 would read as another
+/// value: one with too many digits, or one with a minus sign for an unsigned type.
 template <class T>
 number_check whole() {
   auto const range = range_text(std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
@@ -76,11 +76,12 @@ number_check whole() {
           }};
 }
 
-/// Checks of options with 64 bits, such as seeds and counts, because CLI11 does not check their range.
+/// The checks of options with 64 bits, such as seeds and counts.  CLI11 does not check their range.
 inline number_check const any_seed = whole<std::uint64_t>();
 inline number_check const any_count = whole<std::int64_t>();
 
-/// An additional check for every whole number.  It refuses 010, which CLI11 reads as octal, that is, as eight.
+/// An additional check of every whole number.  It refuses a number such as 010, which CLI11 would read as an octal
+/// number, here as 8.
 inline number_check const decimal{
     {}, [](std::string const& text) {
       auto const at = text.find_first_not_of("+-");
@@ -96,12 +97,13 @@ inline number_check const power_of_two =
       return x >= 1 && x <= 65536 && std::frexp(x, &exponent) == 0.5;
     });
 
-/// Accepts values of int.  It is used in addition to other checks, whose messages describe the option's range.
+/// Accepts values of int.  An option has this check in addition to other checks, whose messages describe the option's
+/// range.
 inline number_check const whole_number_of_int{
     {}, [](std::string const& text) {
       char* end = nullptr;
       errno = 0;
-      auto const value = std::strtoll(text.c_str(), &end, 0);  // reads the number as CLI11 does
+      auto const value = std::strtoll(text.c_str(), &end, 0);  // reads the number like CLI11
       bool const whole = end != text.c_str() && *end == '\0';
       bool const fits =
           errno == 0 && value >= std::numeric_limits<int>::min() && value <= std::numeric_limits<int>::max();
@@ -110,7 +112,7 @@ inline number_check const whole_number_of_int{
                     : text + ", expected a whole number from -2147483648 to 2147483647";
     }};
 
-/// Accepts finite numbers, with or without a fraction.  It is used in addition to an option's other checks.
+/// Accepts finite numbers, with or without a fraction.  An option has this check in addition to other checks.
 inline number_check const any_number{{}, [](std::string const& text) {
                                        char* end = nullptr;
                                        double const value = std::strtod(text.c_str(), &end);
@@ -126,7 +128,7 @@ inline std::string choice_text(std::vector<std::string> const& names) {
   return text;
 }
 
-/// Returns a check that accepts one of these names; --help lists them.
+/// Returns a check that accepts one of these names. --help lists the names.
 inline number_check one_of_names(std::vector<std::string> const& names) {
   std::string listed;
   for (auto const& name : names) listed += (listed.empty() ? "" : ",") + name;
@@ -151,13 +153,14 @@ inline number_check const existing_folder{"DIR", [](std::string const& path) {
                                                                : " is not there, expected a folder");
                                           }};
 
-/// A check for an option that names a file or a folder: refuses an empty text, which would mean "not given".
+/// Checks an option that names a file or a folder.  Refuses an empty text, because it would mean that the option is not
+/// given.
 inline number_check const some_path{
     {}, [](std::string const& text) {
       return text.empty() ? std::string("is empty: give a path, or leave the option out") : std::string();
     }};
 
-/// A check for an option that is a question: refuses a text that has only blanks.
+/// Checks an option that is a question.  Refuses a text that has only blanks.
 inline number_check const not_blank{{}, [](std::string const& text) {
                                       return text.find_first_not_of(" \t\r\n") == std::string::npos
                                                  ? std::string("is empty: give what is asked about")

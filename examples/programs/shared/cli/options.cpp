@@ -1,4 +1,5 @@
-// What the programs derive from the list of options.  The command line and checkpoints are in other files.
+// Derives config.toml, settings and checks from the list of options.  The command line and checkpoints are in other
+// files.
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
@@ -238,7 +239,7 @@ index_t stack_options::hidden() const {
 
 option_list options_of(run_options const& o) {
   option_list list;
-  const_cast<run_options&>(o).each(list);  // each() stores pointers to the options, but the list is only read
+  const_cast<run_options&>(o).each(list);  // each() stores pointers to the options, which are only read here
   return list;
 }
 
@@ -279,7 +280,7 @@ void refuse_other_data(run_options const& o, std::initializer_list<char const*> 
 }
 
 void refuse_seed(run_options const& o, std::uint64_t seed, std::string const& what) {
-  if (seed - o.seed < static_cast<std::uint64_t>(o.seeds))  // the difference is unsigned, so smaller seeds are far away
+  if (seed - o.seed < static_cast<std::uint64_t>(o.seeds))  // unsigned, so large for a smaller seed
     throw data_error(
         fmt::format("--seed {}: the {} are drawn by it, and would be trained on: give another", seed, what));
 }

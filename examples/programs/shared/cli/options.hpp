@@ -1,5 +1,5 @@
-// The options of a program in one list, each(). Five things are derived from the list: the command line, config.toml,
-// the options that a resumed run must share, the configuration in a checkpoint, and the options that are read from a
+// The options of a program in one list, each().  Programs derive from the list: the command line, config.toml, the
+// options that a resumed run must share, the configuration in a checkpoint, and the options that are read from a
 // checkpoint.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -24,23 +24,23 @@ class checkpoint;
 
 namespace triad::programs {
 
-/// The largest width of a model in a checkpoint; a larger one would give matrices with more than 2^40 values.
+/// The largest width of a model in a checkpoint.  With a larger width, matrices would have more than 2^40 elements.
 inline constexpr int most_width = 1 << 20;
 /// The largest number of layers on a command line and in a checkpoint.
 inline constexpr int most_layers = 250;
 /// The largest number of threads of a backend.
 inline constexpr int most_threads = 32767;
-/// The largest offset that relative positions distinguish.
+/// The largest offset with its own relative position.
 inline constexpr int most_offset = 1024;
 
 /// The forms of triangular attention, by their names on command lines and in checkpoints.
 std::map<std::string, triangle_form> const& attention_names();
 std::string attention_name(triangle_form form);
-/// Returns the form with this name.  If there is no such form, throws data_error that names the checkpoint `file`.
+/// Returns the form with this name.  If there is no such form, throws a data_error that names the checkpoint `file`.
 triangle_form attention_form(std::string const& name, std::string const& file);
 
-/// One option: its name, the variable with its value, its description, and its properties.  By default it belongs to
-/// train, is stored in config.toml, and affects results, so that a resumed run must have the same value.
+/// One option: its name, the variable with its value, its description, and its properties.  By default, an option
+/// belongs to `train`, is stored in config.toml, and affects results, so that a resumed run must have the same value.
 struct option {
   using place = std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*, std::string*, std::vector<int>*,
                              std::vector<std::string>*, triangle_form*>;
@@ -57,11 +57,11 @@ struct option {
   std::vector<std::string> choices{};  // allowed values of a text
   std::vector<number_check> checks{};
   bool is_path = false, is_written = true, is_free = false, is_new = false, is_length = false;
-  std::optional<std::string> default_text{};        // written to files instead of the value
-  std::string none{};                               // of a new option: the value that is left out of files
-  std::string key{};                                // the name in a checkpoint's configuration; empty: not stored there
+  std::optional<std::string> default_text{};        // a text that is stored instead of the value
+  std::string none{};                               // of a newer option: the value that is not stored
+  std::string key{};                                // name in a checkpoint's configuration; empty: not in it
   bound least{}, most{};                            // the range of a number in a checkpoint
-  std::pair<std::string, std::string> key_names{};  // of a flag that is stored as a name: for false, for true
+  std::pair<std::string, std::string> key_names{};  // of a flag that is stored as one of two names: false, true
 
   // ---- verbs, and how the option is given ----
   option& also(std::set<std::string> more) { return verbs.merge(more), *this; }
@@ -79,7 +79,7 @@ struct option {
     return check(programs::between(from, to));
   }
   option& one_of(std::vector<std::string> names) { return choices = std::move(names), *this; }
-  /// The option names a file or folder, which may be missing.
+  /// The option names a file or a folder, which need not exist.
   option& file_or_folder() { return check(programs::some_path); }
   option& existing_file() { return is_file = true, *this; }
   option& existing_folder() { return is_folder = true, *this; }
@@ -90,23 +90,24 @@ struct option {
   // ---- what it affects ----
   /// The option does not affect results: a resumed run may change it.
   option& free(bool yes = true) { return is_free = yes, *this; }
-  /// The option is a path, which is stored as an absolute path.  As with all texts, an empty value is not stored.
+  /// The option is a path, which is stored as an absolute path.  An empty value is not stored, as for all texts.
   option& path() { return is_path = is_free = true, file_or_folder(); }
   option& written(bool yes) { return is_written = yes, *this; }
   /// Stores this text instead of the value.  Stores nothing if the text is empty.
   option& says(std::string text) { return default_text = std::move(text), *this; }
-  /// The option is newer than some checkpoints, which therefore lack it.  Settings and configuration leave it out if
-  /// its value is false, 0, full, or the text or number given here.
+  /// The option is newer than some checkpoints, which do not have it.  So settings and configuration omit the option if
+  /// its value is false, 0, `full`, or the value `text`.
   option& newer(std::string text = {}) { return is_new = true, none = std::move(text), *this; }
-  /// The option is the length of a run.  --minutes sets it, and a finished run continues if the option is increased.
+  /// The option is the length of a run. --minutes sets this option.  A finished run continues if it is resumed with a
+  /// larger value.
   option& length() { return is_length = true, *this; }
-  /// The option determines the model's shape: it is stored in the configuration of a checkpoint, and read from there.
+  /// The option determines the model's shape.  It is stored in the configuration of a checkpoint, and read from there.
   option& shapes(std::string called = {}) {
     key = called.empty() ? name : std::move(called);
     for (char& c : key) c = c == '-' ? '_' : c;
     return *this;
   }
-  /// Sets the range of a number in a checkpoint: from `from` to to().  to() may use options that come earlier in the
+  /// Sets the range of a number in a checkpoint, from `from` to to(). to() may use options that are earlier in the
   /// list.
   option& within(int from, bound to) {
     return least = [from] { return from; }, most = std::move(to), *this;
@@ -117,10 +118,10 @@ struct option {
   }
 
   // ---- derived properties ----
-  bool has_value() const;   // false if it is an empty text, which is not stored
+  bool has_value() const;   // false if the value is an empty text, which is not stored
   bool is_default() const;  // true if the value is false, 0, full, or `none`
-  /// Returns the value in TOML.  A number has the fewest digits that determine it exactly.  In settings it has 17
-  /// digits, because settings are compared as texts with those of older checkpoints.
+  /// Returns the value in TOML.  A number has the fewest digits that determine it exactly.  If `as_settings`, a number
+  /// has 17 digits, because settings are compared as texts with the settings in older checkpoints.
   std::string toml(bool as_settings = false) const;
 };
 
@@ -129,17 +130,17 @@ class option_list {
  public:
   /// Adds an option.  Throws contract_violation if version 0.1 had this name for another option (renames.hpp).
   option& operator()(std::string name, option::place value, std::string about);
-  /// Adds a rarely used option.  --help leaves such options out if all options do not fit on a screen; --help-all shows
-  /// them.
+  /// Adds a rarely used option.  If the options do not fit on a screen, --help omits rarely used options. --help-all
+  /// shows all options.
   option& seldom(std::string name, option::place value, std::string about) {
     auto& one = (*this)(std::move(name), value, std::move(about));
     return one.is_seldom = true, one;
   }
   std::vector<option> const& all() const& { return all_; }
   std::vector<option> all() && { return std::move(all_); }
-  /// Returns the option with this name that the verb has, or null.
+  /// Returns the option with this name, or null if the verb has no such option.
   option const* find(std::string const& name, std::string const& verb = "train") const;
-  /// Adds the option --force to verbs that write files named by the user.
+  /// Adds the option --force to `verbs`, which write files that the user names.
   void force(bool* value, std::set<std::string> verbs);
 
  private:
@@ -148,30 +149,30 @@ class option_list {
 
 struct run_options;
 
-/// Throws data_error if one of these options is on the command line.  about: what the options are about, for the
-/// message.
+/// Throws data_error if one of these options is on the command line.  `about` says in the message what the options
+/// apply to.
 void refuse_given(run_options const& o, std::initializer_list<char const*> names, std::string const& about);
 
-/// Throws data_error if one of these options is given together with --data, because they are about generated data.
-/// what: the name of the generated data.
+/// Throws data_error if one of these options is given together with --data, because the options apply only to generated
+/// data.  `what` is the name of the generated data.
 void refuse_generated(run_options const& o, std::initializer_list<char const*> names, std::string const& what);
 
-/// Throws data_error if one of these options is given and the data are those of the run.  Such an option would generate
-/// other data, including other tests.
+/// Throws data_error if one of these options is given and the data should be those of the run.  With such an option,
+/// other data would be generated, including other tests.
 void refuse_other_data(run_options const& o, std::initializer_list<char const*> names);
 
-/// Throws data_error if a run would generate its training data with the seed that generates the test data.  what: the
-/// name of the test data.
+/// Throws data_error if `seed`, which generates the test data, would also generate the training data of a run.  `what`
+/// is the name of the test data.
 void refuse_seed(run_options const& o, std::uint64_t seed, std::string const& what);
 
-/// Throws data_error if --data is not given.  of: the option or preset that needs published data.
+/// Throws data_error if --data is not given.  `of` is the option or the preset that needs published data.
 void need_published_data(run_options const& o, std::string const& of);
 
 /// The options of every run.
 struct run_options {
   std::string program;                // the program's name
-  std::set<std::string> other_names;  // other names of the program, which older runs may have stored
-  std::string run;                    // the run that a verb uses: its folder or its checkpoint
+  std::set<std::string> other_names;  // older names of the program, which may be stored in runs
+  std::string run;                    // folder or checkpoint of the run that a verb uses
   std::string data;
   std::string model, preset, config;
 
@@ -180,7 +181,7 @@ struct run_options {
   std::string backend = "cpu";
   std::string arithmetic = "float32";  // of matrix products on a GPU: float32, tf32x3, tf32, bf16
   int threads = 0;                     // 0: one for each processor
-  int shares = 1;                      // number of parts of a batch that processes can divide up
+  int shares = 1;                      // number of parts of a batch; each process takes some of them
   double average = 0;                  // the decay of moving averages of the weights; 0: none
   double dropout_until = 1;            // the fraction of the updates that have dropout
   std::string out;
@@ -189,7 +190,7 @@ struct run_options {
   bool force = false;  // replace existing files
 
   double minutes = 0;       // duration of a run; 0: its options determine its length
-  int patience = 0;         // checkpoints without a better one after which a run ends; 0: none
+  int patience = 0;         // a run ends after this number of checkpoints without a better one; 0: never
   std::string tensorboard;  // folder of event files; empty: no event files
 
   bool data_of_run = false;                 // the data are those that the run was trained on
@@ -198,19 +199,20 @@ struct run_options {
   virtual ~run_options() = default;
   /// Returns true if this program accepts the runs of program `owner`.
   bool owns(std::string const& owner) const { return owner == program || other_names.contains(owner); }
-  /// Computes values that follow from several options, and refuses combinations that are not possible.  It is called
-  /// before train, or one of some other verbs, reads anything.  Throws data_error.
+  /// Computes values that follow from several options.  Throws data_error if options cannot be combined.  It is called
+  /// before `train` and some other verbs read anything.
   virtual void settle();
-  /// Adds all options to the list.  A program overrides it, calls its base and adds its own options.
+  /// Adds all options to the list.  A program overrides each(), calls each() of the base class, and adds its own
+  /// options.
   virtual void each(option_list& f);
-  /// Called after all options have been read from a checkpoint.  Checks conditions on several options.  Reads those
-  /// data of the checkpoint that are not options.  Throws data_error.
+  /// Called after all options have been read from a checkpoint.  Checks conditions on several options, and reads data
+  /// of the checkpoint that are not options.  Throws data_error.
   virtual void restored(checkpoint const& file);
-  /// Called after restored(), when the record of the checkpoint has been made.  A verb can override this function to
-  /// change the model, but not its parameters.  Throws data_error.
+  /// Called after restored(), when the record of the checkpoint has been made.  An override may change the model, but
+  /// not its parameters.  Throws data_error.
   virtual void adapt(checkpoint const&) {}
-  /// Returns further properties of the model's shape that are not options, as JSON texts by key.  more_settings()
-  /// returns further lines of settings.
+  /// Returns properties of the model's shape that are not options: JSON texts by key. more_settings() returns lines of
+  /// settings that are not options.
   virtual std::map<std::string, std::string> more_shapes() const { return {}; }
   virtual std::string more_settings() const { return {}; }
 
@@ -225,7 +227,7 @@ struct width_options : run_options {
   double dropout = 0.1, rate = 1e-3;
   int warmup = 0;
   double clip = 1;
-  bool recompute = false;     // stores only the inputs of layers, and computes the layers again in backward
+  bool recompute = false;     // stores only the inputs of layers; the backward pass computes the layers again
   std::vector<int> restarts;  // updates at which the schedule of the rate starts again
 
   void settle() override;
@@ -254,7 +256,7 @@ option_list options_of(run_options const& o);
 /// Returns all options of a training run with their values, in the form that `train --config` reads.
 std::string to_toml(run_options const& o);
 
-/// Returns the options that affect results, as lines of TOML; a resumed run must have the same lines.
+/// Returns the options that affect results, as lines of TOML.  A resumed run must have the same lines.
 std::string training_settings(run_options const& o);
 
 }  // namespace triad::programs

@@ -22,7 +22,7 @@ bool is_there(std::string const& path) {
   return fs::exists(fs::symlink_status(path, none));
 }
 
-/// Returns true if both paths lead to the same file or folder, even if it does not exist yet.
+/// Returns true if both paths are paths of the same file or folder. It need not exist.
 bool are_one(std::string const& a, std::string const& b) {
   std::error_code none;
   if (fs::equivalent(a, b, none)) return true;
@@ -34,7 +34,7 @@ bool are_one(std::string const& a, std::string const& b) {
   return !one.empty() && one == place(b);
 }
 
-/// Returns the existing files and folders that the options name as input.
+/// Returns the input files and folders that the options name and that exist.
 std::vector<input_file> inputs_of(run_options const& o) {
   std::vector<input_file> all;
   auto const add = [&](std::string const& what, std::string const& path) {
@@ -55,7 +55,7 @@ std::vector<input_file> inputs_of(run_options const& o) {
     }
     auto const* const path = std::get_if<std::string*>(&one.value);
     if (path != nullptr && (one.is_file || one.is_folder || one.is_path)) add("--" + one.name, **path);
-    // Some verbs have --data as a file of questions.
+    // For some verbs, --data is a file of questions.
     if (path != nullptr && one.name == "data") add("--data", **path);
   }
   return all;
@@ -127,7 +127,7 @@ void expect_own_folder(run_options const& o) {
     throw data_error("--out " + o.out + ": " + path +
                      " is there, no run wrote it, and it would be replaced; give another folder");
   };
-  if (o.seeds > 1) return;  // then each run has a folder of its own
+  if (o.seeds > 1) return;  // each run has a folder of its own
   if (is_there(config)) {
     std::vector<config_item> items;
     try {

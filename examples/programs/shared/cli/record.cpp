@@ -16,7 +16,7 @@ namespace {
 
 bool is_kept(option const& one) { return !one.key.empty() && one.verbs.contains("train"); }
 
-/// Converts the value of an option to JSON for a configuration.
+/// Converts the value of an option to JSON for a checkpoint's configuration.
 struct as_json {
   option const& one;
 
@@ -93,7 +93,7 @@ void restore(run_options& o, checkpoint const& file) {
       else
         std::visit(from_file{one, file}, one.value);
   };
-  // The model is read first, because it may decide which options exist.
+  // The option `model` is read first, because it may decide which other options exist.
   take([](option const& one) { return one.name == "model"; });
   take([](option const& one) { return one.name != "model"; });
   o.restored(file);
@@ -133,7 +133,7 @@ void expect_same_settings(std::string const& path, std::string const& was, std::
   for (auto const& [name, line] : before)
     if (!now.contains(name)) all.push_back({name, line, "no " + name});
   if (all.empty()) return;
-  std::string others;  // are listed too, since one option may follow from another
+  std::string others;  // are listed too, because one option may depend on another
   for (std::size_t i = 1; i < all.size() && !before.empty(); ++i) others += (i > 1 ? ", " : "") + all[i].name;
   throw data_error(path + " was trained with " + (before.empty() ? "no record of its settings" : shown(all[0].old)) +
                    ", this run has " + shown(all[0].wanted) + (others.empty() ? "" : ", and differs in " + others) +

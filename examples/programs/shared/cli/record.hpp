@@ -24,10 +24,10 @@ namespace triad::programs {
 nlohmann::json configuration_of(run_options const& o);
 
 /// Sets the options that determine the model's shape to the values in a checkpoint.  Sets dropout to 0, and leaves all
-/// other options unchanged.  Throws data_error with the file, the setting and its value.
+/// other options unchanged.  If a value is wrong, throws data_error with the file, the setting and the value.
 void restore(run_options& o, checkpoint const& file);
 
-/// Opens the checkpoint of the run that a verb uses.  run: the run's folder, or the checkpoint itself.  Prints a
+/// Opens the checkpoint of the run that a verb uses.  `run` is the run's folder, or the checkpoint itself.  Prints a
 /// message if the checkpoint has averages of the weights.  Throws data_error.
 inline checkpoint open_run(std::string const& run) {
   expect_one_run(run);
@@ -51,12 +51,12 @@ struct trained {
   std::uint64_t seed;             // the seed of the run
   std::unique_ptr<Net> net;
 
-  /// Loads o.run, which is a folder or a checkpoint.  room(words, options) returns the sizes for which the model needs
-  /// memory; it may throw if it cannot use these words or options.  Throws data_error.
+  /// Loads o.run, which is a folder or a checkpoint.  room(words, options) must return the sizes that the model needs
+  /// memory for.  It may throw if these words or options cannot be used.  Throws data_error.
   template <class Room>
   trained(typename Net::options const& o, Room const& room) : trained(o, open_run(o.run), room) {}
-  /// Loads the run from its open checkpoint.  If there is not enough memory, `advice` describes the examples for the
-  /// message; if advice.larger is empty, memory_refused is thrown instead.
+  /// Loads the run from its open checkpoint.  If there is not enough memory, throws data_error with a message that
+  /// contains `advice`.  If advice.larger is empty, throws memory_refused instead.
   template <class Room>
   trained(typename Net::options const& o, checkpoint const& file, Room const& room, room_advice const& advice = {})
       : words(Net::vocabulary::from(file.vocabulary(), file.tensors().file())), options(o), seed(file.key()) {

@@ -8,7 +8,8 @@
 namespace triad::programs {
 namespace {
 
-/// Returns the lines `name = value` of a checkpoint with the current names.  The value of a flag is true or false.
+/// Replaces the old names in the lines `name = value` of a checkpoint by the current names.  The value of a flag is
+/// true or false.
 std::string renamed_lines(std::string const& text) {
   std::istringstream lines(text);
   std::string all;

@@ -1,4 +1,4 @@
-// Options that had other names in version 0.1. Runs and checkpoints of 0.1 are read with the new names.
+// Options that had other names in version 0.1.  When runs and checkpoints of 0.1 are read, the old names are replaced.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -38,8 +38,8 @@ constexpr rename const* find_rename(std::string_view option) {
   return nullptr;
 }
 
-/// Returns the current name of an option in a config file.  If a flag was replaced by its opposite, the old name is
-/// kept: it is still accepted as the opposite of the new flag, like `--untied` for `--tied`.
+/// Returns the current name of an option in a config file.  If a flag was replaced by its opposite, returns the old
+/// name.  It is still accepted as the opposite of the new flag: `--untied` is the opposite of `--tied`.
 inline std::string renamed(std::string const& option) {
   auto const* const r = find_rename(option);
   return r == nullptr || r->negated ? option : std::string(r->is);
@@ -51,7 +51,7 @@ inline std::string toml_name(std::string const& line) { return line.substr(0, li
 /// Renames the options in a checkpoint of format 1 to those of format 2.
 void rename_settings(checkpoint_state& state);
 
-/// Opens a checkpoint of a program, written by this version or by 0.1.
+/// Opens a checkpoint that a program of this version or of 0.1 wrote.
 inline checkpoint open_checkpoint(std::string const& path) { return checkpoint(path, rename_settings); }
 
 }  // namespace triad::programs

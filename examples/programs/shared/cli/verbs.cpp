@@ -37,14 +37,14 @@ CLI::Validator validator(number_check const& c) {
   return {[c](std::string& text) { return c(text); }, c.kind};
 }
 
-/// A check of every option that is a text: refuses an empty text, which would mean "not given".
+/// Checks every option that is a text.  Refuses an empty text, because it would mean that the option is not given.
 number_check const some_text{{}, [](std::string const& text) {
                                return text.empty() ? std::string("is empty: give a value, or leave the option out")
                                                    : std::string();
                              }};
 
-/// Appended to an argument in brackets, because CLI11 would read the argument as a list.  No argument contains this
-/// character.
+/// This character is appended to an argument in brackets, so that CLI11 does not read the argument as a list.  No
+/// argument contains this character.
 constexpr char no_list = '\0';
 
 void add(CLI::App& app, option const& one) {
@@ -56,7 +56,7 @@ void add(CLI::App& app, option const& one) {
           return app.add_flag(name + (one.opposite_name.empty() ? "" : ",!--" + one.opposite_name), *v, one.about);
         } else {
           auto* const o = app.add_option(name, *v, one.about);
-          // Accepts names only; CLI11 runs the last transform first.
+          // Accepts only names.  CLI11 runs the last transform first.
           if constexpr (std::is_same_v<type, triangle_form>) {
             std::vector<std::string> names;
             for (auto const& [form, value] : attention_names()) names.push_back(form);
@@ -118,7 +118,7 @@ void refuse_opposites(option_list const& options, arguments const& all) {
       throw data_error("--" + one.name + " and --" + one.opposite_name + " are opposites: give one");
 }
 
-/// Returns the options of a config file as arguments, except for those that the command line also has.
+/// Returns the options of a config file as arguments.  Omits options that the command line also has.
 arguments configured(CLI::App const& train, option_list const& options, run_options const& o, std::string const& file) {
   arguments found;
   auto const items = read_config(file);
@@ -138,7 +138,7 @@ arguments configured(CLI::App const& train, option_list const& options, run_opti
   return found;
 }
 
-/// For each argument that is a renamed option of version 0.1, returns a line with the option's current name.
+/// Returns a line for each argument that is a renamed option of version 0.1.  The line has the option's current name.
 std::string renamed_options(CLI::App const& app, arguments const& all) {
   std::string text;
   for (auto const* const verb : app.get_subcommands())  // the verb on the command line
@@ -149,11 +149,11 @@ std::string renamed_options(CLI::App const& app, arguments const& all) {
   return text;
 }
 
-/// Tells which data a verb reads, and which data its run was trained on.
+/// Finds which data a verb reads, and which data its run was trained on.
 class data_of_run {
  public:
-  /// Sets the options that are not on the command line to those of the run, for example the data.  Throws data_error if
-  /// the run belongs to another program.
+  /// Sets options that are not on the command line, such as --data, to those of the run.  Throws data_error if the run
+  /// belongs to another program.
   static data_of_run take(CLI::App& verb, run_options& o) {
     data_of_run found;
     auto const options = options_of(o);
@@ -197,7 +197,8 @@ class data_of_run {
     return found;
   }
 
-  /// Returns a line to print.  It is empty if the verb has no data, or if they are generated as in training.
+  /// Returns a line to print.  Returns an empty text if the verb has no data, or if the data are generated as in
+  /// training.
   std::string text() const {
     if (!wanted_) return {};
     if (!given_.empty() && !known_) return "data: " + given_ + "\n";
@@ -212,13 +213,13 @@ class data_of_run {
   }
 
  private:
-  bool wanted_ = false;             // the verb has an option --data for the data set of the run
+  bool wanted_ = false;             // the verb has an option --data, for a data set
   bool known_ = false;              // config.toml exists
   std::string given_, trained_on_;  // the data on the command line; the data of the run (empty: generated)
 };
 
-/// Parses the command line twice.  The first pass finds the preset, the model and the config file.  The second pass
-/// starts from their values, and the other arguments replace these.
+/// Parses the command line twice.  The first pass finds the preset, the model and the config file, and sets the options
+/// to their values.  In the second pass, the other arguments replace these values.
 void parse(CLI::App& app, CLI::App const& train, option_list const& options, run_options& o,
            std::function<void()> const& restart, arguments const& given) {
   auto all = given;
@@ -248,8 +249,8 @@ void parse(CLI::App& app, CLI::App const& train, option_list const& options, run
   }
 }
 
-/// Returns the options that must be the same in all processes.  The number of threads is left out.  For train, paths
-/// are left out, too, because the contents of the files are compared instead.
+/// Returns the options that must be the same in all processes.  Omits the number of threads.  For `train`, also omits
+/// paths, because the contents of the files are compared.
 std::string told_options(run_options const& o, std::string const& verb) {
   std::string text;
   for (auto const& one : options_of(o).all())
@@ -331,7 +332,7 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
     expect_same("the options", told_options(o, verb->name));
     int const status = verb->run();
     expect_all_printed();
-    return world().is_first() ? status : all_well;  // if process 0 failed, its status makes mpirun end the others
+    return world().is_first() ? status : all_well;  // if process 0 fails, mpirun ends the others
   } catch (CLI::ParseError const& e) {
     std::ostringstream wrong;
     int const status = app.exit(e, std::cout, wrong);
@@ -339,10 +340,10 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
     if (text.starts_with(e.what()))
       text.replace(0, std::string_view(e.what()).size(), what_is_wrong(e, app, given, options));
     if (dynamic_cast<CLI::ExtrasError const*>(&e) != nullptr) text += renamed_options(app, given);
-    // CLI11's own status differs for each kind of mistake.
+    // CLI11 has a different status for each kind of mistake.
     if (status != 0) return fail_world(printable(text), misused);
     return std::fflush(stdout) != 0 ? refused : all_well;  // --help
-  } catch (triad::memory_refused const& e) {               // the message of this exception has the size
+  } catch (triad::memory_refused const& e) {               // this exception's message has the size
     return fail_world(say.name + ": " + e.what(), refused);
   } catch (std::bad_alloc const&) {
     return no_memory(say.name);

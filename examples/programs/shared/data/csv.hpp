@@ -1,4 +1,4 @@
-// Reads comma-separated values (RFC 4180), with line and column in error messages. Also quotes fields for writing.
+// Reads comma-separated values (RFC 4180). Error messages have line and column. Also quotes fields for writing.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,14 +24,14 @@ inline std::string csv_cell(std::string const& value) {
   return quoted + "\"";
 }
 
-/// The position of a character in a file. Both numbers count from 1; the column counts bytes.
+/// The position of a character in a file. Lines and columns count from 1. A column is a byte.
 struct file_position {
   long line;
   long column;
 };
 
-/// Reads the rows of a file with a header, one at a time. Fields may be quoted. Quoted fields may contain commas, line
-/// ends and doubled quotes. Blank lines between rows are skipped.
+/// Reads a file with a header, one row at a time. Fields may be quoted. A quoted field may contain commas, line ends
+/// and doubled quotes. Blank lines between rows are skipped.
 class csv_file {
  public:
   static constexpr std::size_t most_columns = 4096;
@@ -41,14 +41,14 @@ class csv_file {
     for (auto const& f : fields_) header_.push_back(f.text);
   }
 
-  /// Returns the number of the column called `name`, or nothing if there is none.
+  /// Returns the number of the column called `name`. Returns nothing if there is no such column.
   [[nodiscard]] std::optional<std::size_t> find_column(std::string_view name) const {
     auto const at = std::find(header_.begin(), header_.end(), name);
     if (at == header_.end()) return std::nullopt;
     return static_cast<std::size_t>(at - header_.begin());
   }
 
-  /// Returns the number of the column called `name`; throws data_error if there is none.
+  /// Returns the number of the column called `name`. Throws data_error if there is no such column.
   [[nodiscard]] std::size_t column(std::string_view name) const {
     if (auto const at = find_column(name)) return *at;
     std::string present;
@@ -56,8 +56,8 @@ class csv_file {
     fail({1, 1}, "there is no column " + std::string(name), "the header has: " + shortened(present, 200));
   }
 
-  /// Reads the next row; returns false at the end of the file. Throws data_error if the row does not have the header's
-  /// number of fields.
+  /// Reads the next row. Returns false at the end of the file. Throws data_error if the row and the header have
+  /// different numbers of fields.
   bool next() {
     if (!next_record()) return false;
     if (fields_.size() == header_.size()) return true;
@@ -84,19 +84,20 @@ class csv_file {
     return at;
   }
 
-  /// Throws data_error with file, line and column of character `offset` of a field, the reason, and the advice.
+  /// Throws data_error with the file, the line and the column of character `offset` of a field, and with the reason and
+  /// the advice.
   [[noreturn]] void fail(std::size_t column, std::size_t offset, std::string const& reason,
                          std::string const& advice) const {
     fail(position(column, offset), "in column " + header_[column] + ": " + reason, advice);
   }
 
-  /// Returns a text for an error message: a long text is cut, and unprintable bytes become '?'.
+  /// Returns a text for an error message. Cuts a long text, and replaces unprintable bytes by '?'.
   static std::string shortened(std::string_view text, std::size_t most = 40) { return programs::shortened(text, most); }
 
  private:
   struct field {
     std::string text;
-    file_position start;  // the place of the first character, after an opening quote
+    file_position start;  // position of the first character, after an opening quote
     bool quoted;
   };
 

@@ -17,11 +17,11 @@ void refuse_both(std::string const& one, std::string const& other) {
 
 namespace {
 
-/// Returns true for dev and for validation, which are two names of the same part.
+/// Returns true for "dev" and for "validation", which are two names of the same part.
 bool is_dev(std::string_view name) { return name == "dev" || name == "validation"; }
 
-/// Returns the part in a file name of Universal Dependencies, such as `train` of en_ewt-ud-train.  Returns any other
-/// name unchanged.
+/// Returns the name of the part in a file name of Universal Dependencies, such as `train` in en_ewt-ud-train.  Returns
+/// any other name unchanged.
 std::string_view without_treebank(std::string_view name) {
   for (std::string_view const part : {"train", "dev", "test"})
     if (name.ends_with(part) && name.size() > part.size() && name[name.size() - part.size() - 1] == '-') return part;

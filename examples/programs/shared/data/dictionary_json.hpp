@@ -1,4 +1,4 @@
-// A dictionary as JSON for a checkpoint: its tokens and their counts.
+// Converts a dictionary to JSON for a checkpoint, and back.  The JSON has the tokens and their counts.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

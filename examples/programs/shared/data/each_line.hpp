@@ -1,4 +1,4 @@
-// Iterates over the lines of a file.  Error messages name the file and the line.
+// Calls a function for each line of a file.  Error messages name the file and the line.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace triad::programs {
 
-/// Returns a message about a line, with the file and the line number in front.  If the message begins with "column 3:",
-/// the column follows the line number.
+/// Returns a message about a line, with the file and the line number in front.  If `what` begins with a column, as in
+/// "column 3:", the column follows the line number.
 inline std::string told_at(std::string const& path, long number, std::string const& what) {
   std::string_view const column = "column ";
   auto const digits = what.find_first_not_of("0123456789", column.size());
@@ -25,8 +25,8 @@ inline std::string told_at(std::string const& path, long number, std::string con
   return fmt::format("{}:{}:{}{}", path, number, has_column ? "" : " ", rest);
 }
 
-/// Calls f(line) or f(line, number) for each nonempty line of a text file, gzipped or not.  If f throws data_error, the
-/// error is thrown again with file and line in front and `advice` at its end.
+/// Calls f(line) or f(line, number) for each nonempty line of a text file, gzipped or not.  If f throws data_error,
+/// throws it again, with file and line before the message and `advice` after it.
 template <class F>
 void each_line(std::string const& path, F const& f, std::string const& advice = {}) {
   text::gz_lines lines(path);

@@ -19,8 +19,8 @@
 
 namespace triad::programs {
 
-/// A stream buffer for a file that may be gzipped, which the first bytes show.  Reading throws data_error if the file
-/// is damaged.  Use the buffer without std::istream, which would catch that exception.
+/// A stream buffer for a file that may be gzipped.  The first bytes of the file show whether it is.  Reading throws
+/// data_error if the file is damaged.  Use the buffer without std::istream, which would catch this exception.
 class gz_buffer : public std::streambuf {
  public:
   explicit gz_buffer(std::string path) : path_(std::move(path)), bytes_(std::size_t{1} << 16U) {
@@ -33,7 +33,7 @@ class gz_buffer : public std::streambuf {
   int_type underflow() override {
     int const got = gzread(file_.get(), bytes_.data(), static_cast<unsigned>(bytes_.size()));
     int code = Z_OK;
-    // Reading a truncated .gz does not fail, so the end is checked.
+    // zlib reads a truncated .gz without an error, so the end is checked here.
     char const* const message = gzerror(file_.get(), &code);
     if (code == Z_ERRNO) refuse("{}: cannot be read: {}; is it a file?", path_, std::strerror(errno));
     if (got < 0 || code == Z_BUF_ERROR || code == Z_DATA_ERROR)

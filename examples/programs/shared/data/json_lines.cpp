@@ -17,13 +17,12 @@ nlohmann::json read_json_line(std::string const& line, int deepest) {
   try {
     value = parse_json(line, deepest);
   } catch (nlohmann::json::parse_error const& e) {
-    // nlohmann's message consists of the place, what was being parsed, the error after a dash, and a token of any
-    // length.
+    // nlohmann's message consists of the position, what was being parsed, a dash, the error, and a token of any length.
     std::string message = e.what(), dash = " - ";
     if (auto const at = message.find(dash); at != std::string::npos) message.erase(0, at + dash.size());
     if (auto const token = message.find("; last read: "); token != std::string::npos) message.erase(token);
     refuse("column {}: this is not JSON: {}; a line is one object", e.byte, message);
-  } catch (nlohmann::json::exception const& e) {  // for example, 1e999 is no double
+  } catch (nlohmann::json::exception const& e) {  // for example, 1e999 is not a double
     refuse("there is a value that cannot be read: {}", reason_of(e));
   }
   if (!value.is_object()) refuse("expected an object in braces, found {}", quoted(value));
@@ -37,7 +36,7 @@ void read_json_lines(std::string const& path, json_line_reader const& read) {
     any = true;
     try {
       read(read_json_line(line), line, number);
-    } catch (nlohmann::json::exception const& e) {  // a value has another type than read() expects
+    } catch (nlohmann::json::exception const& e) {  // a value does not have the type that read() expects
       refuse("{}", reason_of(e));
     }
   });
@@ -77,8 +76,8 @@ class member_reader {
     ++at_;
   }
 
-  /// Returns the next token: a name or a value, without white space around its tokens.  Sets ended_by to the character
-  /// that ends it: a comma, a colon or the closing brace.
+  /// Returns the next name or value, without white space between its tokens.  Sets `ended_by` to the character after
+  /// it: a comma, a colon or the closing brace.
   std::string token(char& ended_by) {
     std::string found;
     for (int depth = 0; at_ < text_.size();) {

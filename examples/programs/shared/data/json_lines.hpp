@@ -1,4 +1,5 @@
-// Reads JSON lines, one object in each. Error messages name file and line. Members can keep their original text.
+// Reads JSON lines, in which each line is an object.  Error messages name file and line.  The original text of members
+// can be kept.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -30,13 +31,13 @@ inline void read_json_lines(std::string const& path, std::function<void(nlohmann
 }
 nlohmann::json read_json_line(std::string const& line, int deepest = deepest_json);
 
-/// Returns a member of an object as type T.  If T is an integer type, the number must be whole and in T's range.
-/// Throws data_error with the member's name.
+/// Returns a member of an object as type T.  If T is an integer type, the number must be whole and in T's range.  If
+/// the member is missing or has another type, throws a data_error with the member's name.
 template <class T>
 T member(nlohmann::json const& object, char const* name, char const* expected);
 nlohmann::json const& member(nlohmann::json const& object, char const* name, char const* expected);
 
-/// Returns a value as JSON in one line; bytes that are not UTF-8 are replaced.
+/// Returns a value as JSON in one line.  Replaces bytes that are not UTF-8.
 std::string json_text_of(nlohmann::ordered_json const& value);
 
 [[noreturn]] void refuse_member(char const* name, char const* expected, nlohmann::json const& found);
@@ -53,8 +54,8 @@ T member(nlohmann::json const& object, char const* name, char const* expected) {
   }
 }
 
-// Parsing loses information.  It changes numbers of more than 64 bits, -0, 1.0 and escapes, and nlohmann::json keeps
-// only the last of two members with the same name.  So members that a program only passes on are kept as text.
+// Parsing loses information: numbers of more than 64 bits, -0, 1.0 and escapes change, and nlohmann::json keeps only
+// the last of two members with the same name.  So a program keeps the text of members that it only copies.
 
 struct json_member {
   std::string name;          // without quotes and escapes
@@ -62,19 +63,19 @@ struct json_member {
   std::string value;         // byte for byte, without the white space between tokens
 };
 
-/// Returns the members of an object in their order.  read_json_line() must have accepted the object.  Throws data_error
-/// if the text is not an object.
+/// Returns the members of an object, in their order in the text. read_json_line() must have accepted the object.
+/// Throws data_error if the text is not an object.
 std::vector<json_member> members_of(std::string const& object);
 
 /// Pairs of name and value.
 using json_members = std::vector<std::pair<std::string, nlohmann::ordered_json>>;
 
-/// Returns the object with these members added, as one line.  If the object already has a member of the same name, the
-/// first one is replaced and later ones are removed; otherwise the new member is appended.  All other members are
-/// unchanged byte for byte, except for white space between tokens.
+/// Returns the object with these members added, as one line.  If the object already has members with the same name, the
+/// new member replaces the first of them, and the others are removed.  Otherwise the new member is appended.  All other
+/// members are copied byte for byte, without white space between tokens.
 std::string with_members(std::string const& object, json_members const& more);
 
-/// Returns a probability rounded to four decimals, as in answers.
+/// Returns a probability rounded to four decimals, as programs print it.
 inline double four_digits(double probability) { return std::round(1e4 * probability) / 1e4; }
 
 }  // namespace triad::programs

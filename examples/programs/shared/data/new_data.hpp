@@ -1,4 +1,4 @@
-// Writes a new data set without overwriting another one.
+// Writes a new data set.  Does not overwrite another data set.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,8 +13,8 @@ struct new_file {
   std::string holds;  // a summary such as "40 sentences", which is printed after the path; or empty
 };
 
-/// Writes the files of a new data set, and prints their paths.  Before it writes anything, throws data_error if a file
-/// already exists with other content, or gzipped.  If its content is the same, the file may be written again.
+/// Writes the files of a new data set, and prints their paths.  Throws data_error, before it writes anything, if a file
+/// already exists with other content, or gzipped.  A file with the same content is written again.
 void write_data(std::string const& folder, std::vector<new_file> const& files);
 
 }  // namespace triad::programs

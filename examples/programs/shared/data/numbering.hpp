@@ -23,7 +23,7 @@ class numbering {
     for (auto& name : names) add(std::move(name));
   }
 
-  /// Returns the number of a name; a new name gets the next number.
+  /// Returns the number of a name.  Gives a new name the next number.
   int add(std::string name) {
     auto const [at, fresh] = numbers_.emplace(std::move(name), first_ + static_cast<int>(names_.size()));
     if (fresh) names_.push_back(at->first);
@@ -34,7 +34,7 @@ class numbering {
     return found == numbers_.end() ? none : found->second;
   }
   std::string const& name(int number) const { return names_.at(static_cast<std::size_t>(number - first_)); }
-  /// Returns the name, or "" for a number below the first.
+  /// Returns the name with this number.  Returns "" for a number below the first number.
   std::string name_or_none(int number) const { return number < first_ ? std::string() : name(number); }
   std::vector<std::string> const& names() const { return names_; }
   int size() const { return static_cast<int>(names_.size()); }
@@ -55,7 +55,7 @@ class numbering {
   std::map<std::string, int, std::less<>> numbers_;
 };
 
-/// Reads several tables from a checkpoint's vocabulary.  Throws data_error.
+/// Reads tables of names from the vocabulary in a checkpoint.  Throws data_error.
 inline void read_names(nlohmann::json const& json, std::string const& file,
                        std::initializer_list<std::pair<char const*, numbering*>> tables) {
   try {

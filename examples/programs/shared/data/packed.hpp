@@ -1,5 +1,5 @@
-// Converts values to bytes, to send them to other processes of the same program. A value may be a number, a vector, a
-// text, or a struct for which tied_parts(s) returns a tuple of references to the members.
+// Converts values to bytes, so that a process can send them to other processes of the same program. A value is a
+// number, a vector, a text, or a struct for which tied_parts(s) returns a tuple of references to the members.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -35,7 +35,7 @@ void pack(std::string& to, V const& v) {
   }
 }
 
-/// Reads v from the front of `from`, and removes its bytes from there.
+/// Reads v from the beginning of `from`, and removes its bytes from `from`.
 template <class V>
 void unpack(std::string_view& from, V& v) {
   if constexpr (std::is_arithmetic_v<V>) {

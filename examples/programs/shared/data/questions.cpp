@@ -58,7 +58,7 @@ std::optional<std::string> questions::first_line() {
   std::string line;
   if (!given.empty()) return std::nullopt;
   if (!file.empty()) {
-    std::error_code none;  // of a pipe, which can be read only once
+    std::error_code none;  // is set for a pipe, which can be read only once
     if (!std::filesystem::is_regular_file(file, none)) return std::nullopt;
     text::gz_lines lines(file);
     return lines.next(line) ? std::optional(line) : std::nullopt;
@@ -91,7 +91,7 @@ void questions::ask(std::function<void(std::string const&)> const& answer,
       answer(question);
     } catch (data_error const& e) {
       refuse_it(e.what());
-    } catch (nlohmann::json::exception const& e) {  // a value has another type than the program expects
+    } catch (nlohmann::json::exception const& e) {  // a value does not have the expected type
       refuse_it(reason_of(e));
     } catch (std::bad_alloc const&) {
       refuse_it("there is not enough memory to answer it: ask about less at once");

@@ -3,8 +3,8 @@
 //
 //   SCAN      IN: jump twice OUT: I_JUMP I_JUMP       one line for each pair
 //   columns   source<TAB>target, as in CFQ; or source<TAB>target<TAB>kind, as in COGS
-//   parallel  two files with one line for each pair, as is common in translation
-// Any of the files may be gzipped.
+//   parallel  two files with one line for each pair, as usual in translation
+// All files may be gzipped.
 #pragma once
 
 #include <algorithm>
@@ -89,8 +89,9 @@ inline void expect_words(text_pair const& pair) {
 
 }  // namespace detail
 
-/// Reads the pairs of one file: in the form of SCAN if its first line begins with IN:, else as columns without a
-/// header. Throws data_error with file and line if a line has another form, or if expect(pair) throws.
+/// Reads the pairs of one file.  If its first line begins with IN:, the file has the form of SCAN; otherwise it has
+/// columns without a header.  Throws data_error with file and line if a line has another form, or if expect(pair)
+/// throws.
 inline std::vector<text_pair> read_pairs(std::string const& path,
                                          std::function<void(text_pair const&)> const& expect = {}) {
   std::vector<text_pair> pairs;
@@ -108,7 +109,8 @@ inline std::vector<text_pair> read_pairs(std::string const& path,
   return pairs;
 }
 
-/// Reads the pairs of two files, line for line. Throws data_error if one file is longer, or if a line has no words.
+/// Reads pairs from two files: line i of both files is pair i.  Throws data_error if one file has more lines, or if a
+/// line has no words.
 inline std::vector<text_pair> read_parallel(std::string const& sources, std::string const& targets) {
   std::vector<text_pair> pairs;
   text::gz_lines from(sources), to(targets);

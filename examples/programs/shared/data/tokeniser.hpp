@@ -1,7 +1,7 @@
 // Splits plain text into words and punctuation marks, in the manner of the Moses tokeniser for English.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   letters, numbers and hyphens stay together; every other mark is a token of its own, with these exceptions:
+//   Letters, numbers and hyphens stay together. Every other mark is a token of its own, with these exceptions:
 //   ...    two or more full stops are one token
 //   ,      stays between digits: 1,000
 //   '      joins the text after it if it is between letters, or between a number and an s: it 's, the 1990 's;
@@ -10,9 +10,9 @@
 //          letter (U.S.), is a common abbreviation (Mr., Prof., e.g.; No. before a number) or a single capital, or is
 //          followed by a small letter
 //
-// Works for text without combining characters: a combining accent, or a vowel sign of Devanagari, would become a token
-// of its own. Nothing is escaped, and upper and lower case are kept. So the tokens joined together are the text without
-// some of its spaces.
+// The text must not have combining characters: a combining accent, or a vowel sign of Devanagari, would become a token
+// of its own. Nothing is escaped, and upper and lower case are kept. So the tokens, joined without spaces, are the text
+// without its spaces.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ constexpr bool is_small(char32_t c) {
          (c >= 0x430 && c <= 0x45f);
 }
 
-/// Returns true for words that end in a full stop in the middle of a sentence.
+/// Returns true for a word that is written with a full stop, even in the middle of a sentence.
 inline bool is_abbreviation(std::string_view word) {
   static constexpr std::array known{
       "Mr",  "Mrs",  "Ms",   "Dr",   "Prof", "St",   "Sr",  "Jr",  "Gen",  "Col", "Lt",     "Capt", "Sgt",
@@ -47,7 +47,7 @@ inline bool is_abbreviation(std::string_view word) {
   return (word.size() == 1 && word[0] >= 'A' && word[0] <= 'Z') ||
          std::find(known.begin(), known.end(), word) != known.end();
 }
-/// Returns true for words that end in a full stop before a number.
+/// Returns true for a word that is written with a full stop if a number follows.
 inline bool is_abbreviation_before_numbers(std::string_view word) {
   return word == "No" || word == "Nos" || word == "Art" || word == "Nr" || word == "pp" || word == "p";
 }
@@ -76,7 +76,7 @@ class character_row {
   std::vector<std::size_t> at_;
 };
 
-/// Appends the tokens of a word to `tokens`.  A full stop at the end stays with the text before it.
+/// Appends the tokens of a word to `tokens`.  A full stop at the end is not cut off.
 inline void cut_word(std::string_view word, std::vector<std::string>& tokens) {
   character_row const c(word);
   bool open = false;  // whether the next character may join the last token

@@ -1,4 +1,4 @@
-// Files that the first process writes on behalf of all processes.  Each file is written completely or not at all.
+// Writes files in the first process only.  Each file is written completely or not at all.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -41,8 +41,8 @@ inline std::string gzipped(std::string_view text) {
 
 }  // namespace detail
 
-/// Writes `content` to `path` by write_atomically(), in the first process only.  If the path ends in .gz, the content
-/// is compressed, without a time stamp, so that equal contents give equal files.
+/// Writes `content` to `path` by write_atomically(), in the first process only.  If the path ends in .gz, compresses
+/// the content without a time stamp, so that equal contents give equal files.
 inline void first_writes(std::string const& path, std::string_view content) {
   if (!world().is_first()) return;
   if (path.ends_with(".gz")) return write_atomically(path, detail::gzipped(content));

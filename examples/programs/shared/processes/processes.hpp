@@ -1,8 +1,9 @@
-// Identifies a process that is named in a file, and tells whether that process still runs.
+// Identifies a process that is named in a file, and checks whether the process still runs.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The system reuses process numbers.  So a process is identified by its host, its number and its start time. The start
-// time is field 22 of /proc/PID/stat, in ticks since the machine started. Without /proc, only host and number are used.
+// The system reuses process numbers. So a process is identified by its host, its number and its start time. The start
+// time is field 22 of /proc/PID/stat, in ticks since the machine started. Without /proc, a process is identified by
+// host and number.
 #pragma once
 
 #include <signal.h>
@@ -20,15 +21,15 @@ namespace triad::programs {
 
 struct process_name {
   long long number = 0;
-  std::string host, since;  // since: start time for people, in UTC
+  std::string host, since;  // since: start time in UTC, for people
   long long ticks = 0;      // start time in ticks; 0: unknown
 
   std::string text() const {
     return "process " + std::to_string(number) + "\nhost " + host + "\nsince " + since + "\nticks " +
            std::to_string(ticks) + "\n";
   }
-  /// Reads a text in the form of text().  Missing parts keep their defaults.  Number 0 means that the text has another
-  /// form.
+  /// Reads a text in the form of text().  Missing parts keep their defaults. If the text has another form, the number
+  /// is 0.
   static process_name from(std::string const& text) {
     process_name p;
     std::istringstream lines(text);
@@ -47,8 +48,8 @@ struct process_name {
   }
 };
 
-/// Returns the start time, in ticks, of a process on this machine; 0 if there is no such process or if the time is
-/// unknown.
+/// Returns the start time, in ticks, of a process on this machine. Returns 0 if there is no such process, or if the
+/// time is unknown.
 inline long long start_ticks(long long number) {
   std::ifstream file("/proc/" + std::to_string(number) + "/stat");
   std::string const all{std::istreambuf_iterator<char>(file), {}};
@@ -62,7 +63,7 @@ inline long long start_ticks(long long number) {
   return ticks;
 }
 
-/// Returns the start time of a process on this machine; 0 if it is unknown.
+/// Returns the start time of a process on this machine. Returns 0 if it is unknown.
 inline std::time_t start_time(long long number) {
   auto const ticks = start_ticks(number);
   std::ifstream file("/proc/stat");
@@ -87,7 +88,7 @@ inline process_name this_process() {
 
 enum class still { runs, gone, unknown };
 
-/// Returns whether the process still runs; unknown for a process of another host.
+/// Returns whether the process still runs. For a process of another host, this is unknown.
 inline still is_there(process_name const& p) {
   if (p.number <= 0) return still::gone;
   if (p.host != host_name()) return still::unknown;

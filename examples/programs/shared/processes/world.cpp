@@ -39,7 +39,7 @@ std::unique_ptr<process_group>& held() {
   return those;
 }
 
-/// Returns the number in an environment variable; 0 if it is not set.
+/// Returns the number in an environment variable.  Returns 0 if the variable is not set.
 int number_of(char const* variable) {
   char const* const text = std::getenv(variable);
   return text == nullptr ? 0 : std::atoi(text);
@@ -61,7 +61,7 @@ std::unique_ptr<process_group> by_mpi(int* argc, char*** argv) {
   std::error_code none;
   auto const library = beside_program(library_of_mpi);
   if (!std::filesystem::exists(library, none)) {
-    // If the library is missing for all processes, the first process reports this and ends the others.
+    // If the library is missing, it is missing for all processes.  The first process reports this and ends the others.
     if (number_of("OMPI_COMM_WORLD_RANK") + number_of("PMI_RANK") > 0)
       std::this_thread::sleep_for(std::chrono::seconds(1));
     refuse(
@@ -69,7 +69,7 @@ std::unique_ptr<process_group> by_mpi(int* argc, char*** argv) {
         "libopenmpi-dev) has it next to it; copy both, build it again, or start one process",
         library.string());
   }
-  // MPI loads parts of itself later.  These look up MPI's symbols among the global symbols of the program.
+  // MPI later loads libraries of its own.  They look up MPI's symbols among the global symbols of the program.
   void* const opened = ::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
   auto const make =
       opened == nullptr
@@ -123,8 +123,8 @@ int fail_world(std::string const& line, int status) {
     std::fputs((line + (line.ends_with('\n') ? "" : "\n")).c_str(), stderr);
     return status;
   }
-  // An error in the command line or the data occurs in all processes.  Only the first process should report it, so the
-  // others wait.
+  // An error in the command line or the data occurs in all processes.  The other processes wait, so that only the first
+  // process reports the error.
   if (!w.is_first()) std::this_thread::sleep_for(std::chrono::milliseconds(1000 + std::min(100 * w.rank(), 1000)));
   std::fflush(stdout);
   auto text = line;

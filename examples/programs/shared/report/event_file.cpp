@@ -75,8 +75,8 @@ std::string event_record(std::string_view event) {
 
 event_file::event_file(std::string const& folder, std::uint64_t step) {
   make_folder(folder);
-  // TensorBoard reads files in the order of their names, so the name begins with the time.  A process may create two
-  // files within one second, so the name ends with the nanoseconds.
+  // TensorBoard reads files in the order of their names, so a name begins with the time.  A process may create two
+  // files within one second, so a name ends with the nanoseconds.
   auto const now = std::chrono::system_clock::now().time_since_epoch();
   auto const nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
   path_ = fmt::format("{}/events.out.tfevents.{:010}.triad.{}.{:09}", folder, nanoseconds / 1'000'000'000, getpid(),

@@ -1,4 +1,4 @@
-// Writes TensorBoard's event files without the use of TensorBoard. A file has numbers, each with a tag and a step.
+// Writes TensorBoard's event files without TensorBoard.  A file has numbers, each with a tag and a step.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A file is a sequence of records, each
@@ -7,8 +7,8 @@
 //
 // with  check(x) = (c >> 15 | c << 17) + 0xa282ead8, where c is the CRC-32C of x.  An event is a protocol buffer with
 // the fields wall_time (1, double), step (2), and one of file_version (3), summary (5) and session_log (7).  A value of
-// a summary has tag (1) and simple_value (2, float).  A resumed run begins a new file, which starts with the beginning
-// of a session at the file's first step.  TensorBoard then drops the values in earlier files from that step on.
+// a summary has tag (1) and simple_value (2, float).  A resumed run begins a new file.  Its first event says that a
+// session begins at the file's first step.  TensorBoard then drops the values of earlier files from this step on.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@
 
 namespace triad::programs {
 
-/// Returns the CRC-32C (Castagnoli) of some bytes.
+/// Returns the CRC-32C (Castagnoli) of `bytes`.
 std::uint32_t crc32c(std::string_view bytes);
 
 /// Returns the record of an event.
@@ -34,12 +34,12 @@ class event_file {
     double value;
   };
 
-  /// Begins a file in this folder, and creates the folder if necessary.  step: the number of updates that the run has
-  /// already made.  Throws data_error.
+  /// Begins a file in this folder, and creates the folder if necessary.  `step` is the number of updates that the run
+  /// has already made.  Throws data_error.
   event_file(std::string const& folder, std::uint64_t step);
 
   void add(std::uint64_t step, std::vector<scalar> const& values);
-  /// Makes the added values visible to readers of the file.
+  /// Writes the added values to the file, so that readers see them.
   void flush() { std::fflush(file_.get()); }
   std::string const& path() const { return path_; }
 

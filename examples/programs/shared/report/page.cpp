@@ -18,8 +18,8 @@ constexpr char script[] =
 #include "page_script.inc"
     ;
 
-/// Returns JSON that can be put into a script element.  It has no '<', so no text in it can end the element or begin a
-/// comment.
+/// Returns JSON that can be put into a script element.  It has no '<', so no text in the data can end the element or
+/// begin a comment.
 std::string within_script(nlohmann::ordered_json const& data) {
   std::string safe;
   for (char const c : data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) {
@@ -38,7 +38,7 @@ std::string within_script(nlohmann::ordered_json const& data) {
 }  // namespace
 
 std::string to_page(nlohmann::ordered_json const& data) {
-  // The policy forbids the page to load anything: it can show only what is in the file.
+  // The content security policy forbids the page to load anything, so it shows only what is in the file.
   return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "

@@ -18,21 +18,21 @@ namespace triad::programs {
 /// Returns the page as the text of a file.  No text in `data` can become markup or script.
 std::string to_page(nlohmann::ordered_json const& data);
 
-/// Writes the page to a file; throws data_error on failure.
+/// Writes the page to a file.  Throws data_error on failure.
 void write_page(std::string const& path, nlohmann::ordered_json const& data);
 
-/// Returns a weight from 0 to 1 in thousandths, as views of attention store it; 0 if the weight is not finite.
+/// Returns a weight from 0 to 1 in thousandths, as views of attention store it.  Returns 0 if the weight is not finite.
 int thousandths(double weight);
 
 /// The largest number of nodes for which a page is written.  A page has a number for each layer, head and triple of
-/// nodes, so more nodes would make it too large.
+/// nodes, so with more nodes it would be too large.
 inline constexpr int most_nodes_of_page = 48;
 
-/// Returns the data of a view of the attention to middle nodes.  weights[layer][head] has all edges row by row, and for
-/// each edge the weights of all middle nodes.
+/// Returns the data of a view of the attention to middle nodes. weights[layer][head] has the weights of all middle
+/// nodes for each edge; the edges are in row order.
 nlohmann::ordered_json attention_view(std::vector<std::vector<std::vector<int>>> const& weights, int nodes);
 
-/// Does the same for a model.  of_edge(layer, i, j) returns the attention of edge (i, j).
+/// Returns the data of such a view for a model. of_edge(layer, i, j) must return the attention of edge (i, j).
 template <class F>
 nlohmann::ordered_json attention_view(int layers, int nodes, F const& of_edge) {
   std::vector<std::vector<std::vector<int>>> weights(static_cast<std::size_t>(layers));

@@ -1,5 +1,5 @@
-// Checks a program's output and input: replaces control characters in texts that others wrote, and detects failed
-// writes and incomplete reads of standard input.
+// Replaces control characters in texts from users and files.  Checks that the output was written and that standard
+// input was read to its end.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +17,8 @@ namespace triad::programs {
 
 namespace detail {
 
-/// Returns the number of bytes of the UTF-8 character at the start of the text; 0 if there is none.
+/// Returns the number of bytes of the UTF-8 character at the start of the text.  Returns 0 if the text does not start
+/// with one.
 inline std::size_t bytes_of_character(std::string_view text) {
   auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   std::size_t const size = byte(0) < 0x80   ? 1
@@ -32,8 +33,8 @@ inline std::size_t bytes_of_character(std::string_view text) {
   return size;
 }
 
-/// Returns true if a terminal would act on this character instead of showing it: control characters of C0, DEL and C1,
-/// line and paragraph separators, and characters that change the direction of the text after them.
+/// Returns true if a terminal would act on this character instead of showing it.  Such characters are the control
+/// characters of C0, DEL and C1, line and paragraph separators, and characters that change the direction of the text.
 inline bool commands_terminal(std::string_view character) {
   if (character.size() == 1) return static_cast<unsigned char>(character[0]) < ' ' || character[0] == '\x7f';
   if (character.size() == 2) return character < "\xc2\xa0";
@@ -41,7 +42,7 @@ inline bool commands_terminal(std::string_view character) {
          (character >= "\xe2\x81\xa6" && character <= "\xe2\x81\xa9");
 }
 
-/// Replaces such characters by '?'.  allowed: control characters that are kept.
+/// Replaces such characters by '?', except for the control characters in `allowed`.
 inline std::string shown(std::string_view text, std::string_view allowed) {
   std::string result;
   while (!text.empty()) {
@@ -56,15 +57,16 @@ inline std::string shown(std::string_view text, std::string_view allowed) {
 
 }  // namespace detail
 
-/// Returns a printable form of a text from a user or a file.  Each control character becomes '?', except for line ends
-/// and tabs, and so does each byte that is not UTF-8.  Do not use it for files and JSON, which keep every byte.
+/// Returns a printable form of a text from a user or a file.  Replaces each byte that is not UTF-8, and each control
+/// character except line ends and tabs, by '?'.  Do not call it for texts that are written to files or as JSON, which
+/// must keep every byte.
 inline std::string printable(std::string_view text) { return detail::shown(text, "\n\t"); }
 
-/// Does the same for a name within a line or a table cell: line ends and tabs are replaced, too.
+/// Returns a printable form of a name within a line or a table cell.  Replaces line ends and tabs, too.
 inline std::string printable_name(std::string_view text) { return detail::shown(text, ""); }
 
-/// Returns the beginning of a text for a message: at most `most` bytes, whole UTF-8 characters only, after
-/// printable_name(). Appends "..." if the text is longer.
+/// Returns the beginning of printable_name(text) for a message: at most `most` bytes, without cutting a UTF-8
+/// character.  Appends "..." if the text is longer.
 inline std::string shortened(std::string_view text, std::size_t most = 60) {
   auto end = std::min(most, text.size());
   if (end < text.size())
@@ -78,7 +80,8 @@ inline void expect_all_printed() {
     throw data_error("the output could not be written, not all of it is there: is the disk full?");
 }
 
-/// Throws data_error if standard input ended because of a read error.  Call it after the last line has been read.
+/// Throws data_error if standard input ended because of a read error.  Must be called after the last line has been
+/// read.
 inline void expect_all_read() {
   if (std::ferror(stdin) != 0)
     throw data_error("standard input cannot be read to its end: " + std::generic_category().message(errno) +

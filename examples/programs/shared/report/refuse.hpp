@@ -1,4 +1,4 @@
-// Refuses data, files or options by throwing an error with a formatted message.
+// Throws an error with a formatted message about data, files or options.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

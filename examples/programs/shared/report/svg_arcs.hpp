@@ -16,7 +16,7 @@ namespace triad::programs {
 /// A word of the picture.
 struct arc_word {
   std::string text, below;  // the word, and the small text under it
-  int parent = -1;          // index of the parent; its own index: it is a root; -1: no arc
+  int parent = -1;          // index of the parent; the word's own index: a root; -1: no arc
   std::string label{};      // the label of the arc
 };
 

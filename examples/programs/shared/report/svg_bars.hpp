@@ -13,7 +13,7 @@ namespace triad::programs {
 
 struct bar_row {
   std::string name;
-  std::vector<double> parts;  // 0 .. 1, one for each kind of score; values that are not finite are left out
+  std::vector<double> parts;  // 0 .. 1, one for each kind of score; a value that is not finite has no bar
 };
 
 struct bar_group {

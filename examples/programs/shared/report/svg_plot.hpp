@@ -23,7 +23,7 @@ struct series {
   std::vector<double> x;
   std::vector<double> y;        // a value that is not finite interrupts the line
   std::vector<double> error{};  // half the length of the error bar at each point; empty: no bars
-  bool dashed = false;          // for values taken from elsewhere, such as a paper
+  bool dashed = false;          // for values from elsewhere, such as from a paper
   bool points = true;
 };
 
@@ -32,7 +32,7 @@ struct plot {
   std::string x_label;
   std::string y_label;
   std::vector<series> lines{};
-  std::optional<double> y_from{};  // the lowest and the highest value on the axis; empty: those of the data
+  std::optional<double> y_from{};  // lowest and highest value on the axis; empty: those of the data
   std::optional<double> y_to{};
 };
 
@@ -78,7 +78,7 @@ inline std::string text_at(double x, double y, std::string_view attributes, std:
          "</text>\n";
 }
 
-/// Returns an SVG of this size with a white background.
+/// Returns an SVG picture of this size with a white background.
 inline std::string picture(double width, double height, std::string const& body) {
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) +
          "\" viewBox=\"0 0 " + number(width) + " " + number(height) +
@@ -223,7 +223,7 @@ inline std::string to_svg(plot const& p) {
   return svg + "</svg>\n";
 }
 
-/// Writes a plot, a bar chart or a heat map; throws data_error on failure.
+/// Writes a plot, a bar chart or a heat map to a file.  Throws data_error on failure.
 template <class Picture>
 void write_svg(std::string const& path, Picture const& picture) {
   first_writes(path, to_svg(picture));

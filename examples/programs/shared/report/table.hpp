@@ -13,7 +13,7 @@
 namespace triad::programs {
 
 /// A table of cells.  Each cell is printed in one line, whatever characters it has.  The first column is aligned to the
-/// left; all others, which are mostly numbers, are aligned to the right.
+/// left.  All other columns, which mostly have numbers, are aligned to the right.
 class text_table {
  public:
   explicit text_table(std::vector<std::string> header) { row(std::move(header)); }
@@ -50,7 +50,7 @@ class text_table {
   }
 
  private:
-  // Counts characters instead of bytes, so "±" counts once.
+  // Returns the number of characters, not of bytes. "±" counts once.
   static std::size_t letters(std::string const& text) {
     return static_cast<std::size_t>(std::count_if(
         text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));

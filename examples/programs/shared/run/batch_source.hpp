@@ -12,27 +12,28 @@
 
 namespace triad::programs {
 
-/// The training data of a program: which examples each update has, and how an example is added to a batch.
+/// The training data of a program.  A derived class says which examples each update has, and how an example is added to
+/// a batch.
 class batch_source {
  public:
   virtual ~batch_source() = default;
 
   class part_range;
-  /// Returns the parts of an update's batch that belong to these shares, in order.  A batch is first divided into
-  /// shares.  A share is then cut before each example that no longer fits into memory.  Where it is cut depends only on
-  /// the examples and the memory.
+  /// The batch of an update is divided into shares, and each process computes some of the shares.  A share is divided
+  /// into parts that fit into memory: a new part begins at each example that no longer fits.  Returns the parts of
+  /// these shares, in order.  The parts depend only on the examples and the memory.
   part_range parts(std::uint64_t update, share_range const& shares);
 
  protected:
-  /// Prepares the examples of this update; returns their number.
+  /// Prepares the examples of this update, and returns their number.
   virtual std::size_t begin_update(std::int64_t update) = 0;
   /// Clears the learner's batch.
   virtual void clear() = 0;
-  /// Adds an example of the update to the batch; returns false if it does not fit.
+  /// Adds an example of the update to the batch.  Returns false if the example does not fit.
   virtual bool add(std::size_t example) = 0;
-  /// Returns the number of answers in the loss of an example.
+  /// Returns the number of answers that the loss of an example is a mean over.
   virtual double answer_count(std::size_t /*example*/) { return 1; }
-  /// Returns true if a share may be cut.  If not, every share must fit into memory; otherwise next() throws
+  /// Returns true if a share may have several parts.  If it may not, every share must fit into memory, or next() throws
   /// logic_error.
   virtual bool may_cut() const { return false; }
 };
@@ -99,7 +100,7 @@ class batch_source::part_range {
   std::int64_t update_;
   share_range shares_;
   index_t share_;
-  // Of examples: all of the update; the next one and the end of the current share.
+  // The number of examples of the update, the next example, and the end of the current share.
   std::size_t count_ = 0, next_ = 0, last_ = 0;
   double all_ = 0;  // the number of answers of the update
   bool in_share_ = false, is_cut_ = false, ended_ = false;
@@ -110,7 +111,7 @@ inline batch_source::part_range batch_source::parts(std::uint64_t update, share_
   return {*this, update, shares};
 }
 
-/// Returns the largest number of parts that any update in [first, last) has.
+/// Returns the largest number of parts of an update in [first, last).
 inline int most_parts(batch_source& source, std::int64_t first, std::int64_t last, index_t shares = 1) {
   int most = 0;
   for (auto update = first; update < last; ++update) {

@@ -1,4 +1,4 @@
-// Digests of files and training examples: FNV-1a, 64 bits, as hexadecimal digits.
+// Digests of files and training examples.  A digest is FNV-1a with 64 bits, written as hexadecimal digits.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -35,7 +35,7 @@ inline std::string digest_of(std::string const& path) {
 /// A digest of the examples that a run is trained on, in their order.  A resumed run must have the same examples.
 class example_digest {
  public:
-  /// Begins another example; add() then adds its numbers.
+  /// Begins another example. add() then adds the numbers of this example.
   void begin() { ++examples_; }
   void add(std::initializer_list<std::int64_t> numbers) {
     for (auto const n : numbers) hash_ = path_hash(std::to_string(n) + " ", hash_);
@@ -44,7 +44,7 @@ class example_digest {
   std::string setting() const {
     return setting_of(std::to_string(examples_) + " examples, digest " + hexadecimal(hash_));
   }
-  /// Returns this line for a run that generates its examples, which its other settings determine.
+  /// Returns the line for a run that generates its examples.  The run's other settings determine these examples.
   static std::string generated() { return setting_of("generated"); }
 
  private:

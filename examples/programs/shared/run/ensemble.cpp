@@ -15,7 +15,7 @@
 namespace triad::programs {
 namespace {
 
-/// The data on which a run was trained, according to its config.toml.
+/// The data that a run was trained on, according to its config.toml.
 struct trained_on {
   bool known = false;
   std::string data;  // empty: generated data

@@ -1,4 +1,4 @@
-// Batches from a list of examples in random order. The content of a batch depends only on the batch's number.
+// Batches from a list of examples in random order. A batch is determined by the seed and by its number.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,8 +13,8 @@ namespace triad::programs {
 
 class epoch_batches {
  public:
-  /// Divides `count` examples into batches of `batch`; the last batch of an epoch may be smaller.  shuffle: every epoch
-  /// has another order.
+  /// Divides `count` examples into batches of `batch` examples. The last batch of an epoch may be smaller. If
+  /// `shuffle`, every epoch has a new order.
   epoch_batches(std::size_t count, int batch, bool shuffle, std::uint64_t seed)
       : order_(count), batch_(batch), shuffle_(shuffle), seed_(seed) {}
 
@@ -34,7 +34,7 @@ class epoch_batches {
   int batch_;
   bool shuffle_;
   std::uint64_t seed_;
-  std::int64_t arranged_ = -1;  // the epoch for which order_ was made
+  std::int64_t arranged_ = -1;  // the epoch of order_
 };
 
 }  // namespace triad::programs

@@ -8,8 +8,8 @@ namespace triad::programs {
 
 inline volatile std::sig_atomic_t interrupted = 0;  // the signal that was received; 0: none
 
-/// While a guard exists, SIGINT or SIGTERM ends a run after the current update.  A second signal ends the program at
-/// once.
+/// While an object of this type exists, SIGINT or SIGTERM ends a run after the current update.  A second signal ends
+/// the program at once.
 struct interrupt_guard {
   interrupt_guard() { on_signals(note); }
   interrupt_guard(interrupt_guard const&) = delete;
@@ -27,7 +27,8 @@ struct interrupt_guard {
   }
 };
 
-/// Returns the exit status of a program that a signal has ended, as in shells: 130 after Ctrl-C, 143 after SIGTERM.
+/// Returns the exit status of a program that a signal has ended.  As in shells, it is 130 after Ctrl-C, and 143 after
+/// SIGTERM.
 inline int interrupted_status() { return 128 + interrupted; }
 
 }  // namespace triad::programs

@@ -26,14 +26,14 @@
 
 namespace triad::programs {
 
-/// Returns which values of a forward pass a trainer keeps.  Without training it keeps nothing.  With `recompute` it
+/// Returns which values of a forward pass a trainer keeps.  Without training, it keeps no values.  With `recompute`, it
 /// keeps only the inputs of layers, and the backward pass computes the layers again.
 constexpr keep kept_of_pass(bool learns, bool recompute) {
   return !learns ? keep::nothing : recompute ? keep::inputs : keep::everything;
 }
 
-/// Returns the settings of a trainer for these options, with memory for the batches of `z`.  Batches are padded if the
-/// backend records an update and replays it.
+/// Returns the settings of a trainer for these options.  The trainer has memory for the batches of `z`.  Batches are
+/// padded if the backend records an update and replays it.
 template <class Ex, class Room>
 trainer_options settings_of(width_options const& o, Room const& z, adam_options const& adam = {}) {
   return {.adam = adam,
@@ -44,13 +44,13 @@ trainer_options settings_of(width_options const& o, Room const& z, adam_options 
           .shares = o.shares};
 }
 
-/// Interface is learner, or a class that a program derives from learner.  Self supplies the batch: upload() returns
-/// input and answers, and first_values(path) returns the initialiser of a parameter.
+/// `Interface` is learner, or a class that a program derives from learner.  `Self` has two functions: upload() returns
+/// the inputs and answers of the batch, and first_values(path) returns the initialiser of a parameter.
 template <class Self, class Interface, class Model, class Ex>
 class learner_on : public Interface {
  public:
-  /// The constructor stores the planned bytes in `planned`; callers leave this argument out.  Throws memory_refused
-  /// with these bytes if there is not enough memory for the trainer.
+  /// The constructor stores the number of planned bytes in `planned`, so callers omit this argument.  If there is not
+  /// enough memory for the trainer, throws memory_refused with this number.
   learner_on(Ex ex, Model const& m, typename trainer<Model, Ex>::options_type const& o, std::size_t planned = 0) try
       : ex_(std::move(ex)),
         processes_(ex_, o.memory != keep::nothing),
@@ -123,9 +123,9 @@ class learner_on : public Interface {
     auto& parameters = trainer_.parameters();
     if (record.resumes || file.has_moments())
       file.load(parameters);
-    else  // without training, the file need not have moments
+    else  // without training, moments are not needed
       file.load(parameters.mutable_values(), parameters.where());
-    // A model that is not trained further gets the averages as its weights.
+    // If the model is not trained further, its weights are the averages.
     if (!record.resumes && file.has_averages()) file.load_averages(trainer_.parameters());
     if (averages_ && file.has_averages()) file.load_averages(*averages_);
     if (auto const bad = not_finite(); !bad.empty())

@@ -1,4 +1,4 @@
-// metrics.csv: one line for each epoch. The file is always replaced as a whole, so a killed run never leaves half a
+// metrics.csv has one line for each epoch. The file is always replaced as a whole, so a killed run never leaves half a
 // line.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,8 +17,8 @@ namespace triad::programs {
 
 class metrics_file {
  public:
-  /// Keeps those lines of an earlier process that are not later than update `step`, the update of its checkpoint.
-  /// Later lines are dropped, since their epochs will be repeated.  If the path is empty, no file is written.
+  /// Keeps the lines of an earlier process up to update `step`, the update of its checkpoint. Drops later lines,
+  /// because their epochs will be repeated. If the path is empty, writes no file.
   metrics_file(std::string path, std::uint64_t step) : path_(std::move(path)) {
     text_ = "epoch,step,loss,rate,norm,validation,seconds,examples_per_second\n";
     std::ifstream old(path_);
@@ -32,7 +32,8 @@ class metrics_file {
         text_ += line + "\n";
     }
   }
-  /// Removes the last line if its epoch was cut short at update `step`, because this epoch will be continued.
+  /// If the epoch of the last line was interrupted at update `step`, removes the line, because the epoch will be
+  /// continued.
   void reopen(std::uint64_t step) {
     auto const last = text_.rfind('\n', text_.size() - 2) + 1;
     auto const at = text_.find(',', last) + 1;
@@ -53,7 +54,8 @@ class metrics_file {
   std::vector<double> losses() const { return column(2); }
   /// The validation results of the epochs so far.
   std::vector<double> validations() const { return column(5); }
-  /// Returns how many epochs follow the best one, among those after update `begin`; -1 if there are no such epochs.
+  /// Returns how many epochs follow the best epoch. Only epochs after update `begin` count. Returns -1 if there are
+  /// none.
   int since_best(std::uint64_t begin, bool lower_is_better) const {
     auto const steps = column(1), values = column(5);
     int since = -1;
@@ -66,7 +68,7 @@ class metrics_file {
     }
     return since;
   }
-  /// Returns the update and the validation result that are `lines` lines before the last line.
+  /// Returns the update and the validation result in the line that is `lines` lines before the last.
   std::pair<std::uint64_t, double> before_last(int lines) const {
     auto const steps = column(1), values = column(5);
     auto const at = steps.size() - 1 - static_cast<std::size_t>(lines);

@@ -1,4 +1,4 @@
-// Orders of examples, random or sorted, and samples of examples.
+// Shuffles, sorts and samples examples.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,7 @@ inline void permute(std::vector<std::size_t>& order, std::uint64_t seed, std::ui
   random_stream(seed, stream).shuffle(order);
 }
 
-/// Returns 0 .. count - 1 sorted by before(a, b); the sort is stable.
+/// Returns 0 .. count - 1, sorted by before(a, b).  The sort is stable.
 template <class Before>
 std::vector<std::size_t> order_by(std::size_t count, Before const& before) {
   std::vector<std::size_t> order(count);
@@ -29,7 +29,7 @@ std::vector<std::size_t> order_by(std::size_t count, Before const& before) {
   return order;
 }
 
-/// Returns `most` of the items, evenly spaced and the same in every call; all items if `most` is 0.
+/// Returns `most` evenly spaced items, the same in every call.  If `most` is 0, returns all items.
 template <class Item>
 std::vector<Item> sample(std::vector<Item> const& items, int most) {
   auto const n = items.size(), wanted = static_cast<std::size_t>(most);

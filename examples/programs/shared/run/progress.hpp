@@ -1,4 +1,4 @@
-// Prints the progress of a long run: a bar on a terminal, otherwise a line after every tenth of the run.
+// Prints the progress of a long run.  On a terminal it prints a bar, otherwise a line after every tenth of the run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -35,8 +35,8 @@ class progress {
  public:
   enum class style { bar, lines };
 
-  /// `total` is the amount of work, counted in `unit` ("examples").  An earlier run has done `already` of this work,
-  /// which does not count for the speed.
+  /// `total` is the amount of work, counted in `unit`, such as "examples".  `already` is the amount of work that an
+  /// earlier process has done.  It does not count for the speed.
   progress(std::string label, std::int64_t total, std::string unit = "examples", std::int64_t already = 0,
            std::FILE* to = stderr)
       : progress(std::move(label), total, std::move(unit), already, to,
@@ -57,7 +57,8 @@ class progress {
   progress& operator=(progress const&) = delete;
   ~progress() { finish(); }
 
-  /// Shows that `done` of `total` units are done, with a short note ("loss 0.312").  It is cheap enough for every step.
+  /// Shows that `done` of `total` units are done, with a short note such as "loss 0.312".  It is fast enough to be
+  /// called in every step.
   void update(std::int64_t done, std::string const& note = {}) {
     if (finished_ || !world().is_first()) return;
     std::int64_t const tenth = 10 * done / total_;
@@ -95,11 +96,11 @@ class progress {
     else if (speed > 0)
       line += ", " + duration(static_cast<double>(total_ - done) / speed) + " left";
     if (!note.empty()) line += "  " + note;
-    // A line that is wider than the terminal would wrap, and could not be overwritten.
+    // A line that is wider than the terminal would be wrapped, and could not be overwritten.
     if (style_ == style::bar) line.resize(std::min(line.size(), columns() - 1));
     std::size_t const width = line.size();
     if (style_ == style::bar) {
-      if (width < width_) line.append(width_ - width, ' ');  // overwrites the rest of a longer line before
+      if (width < width_) line.append(width_ - width, ' ');  // overwrites the end of the longer line before
       line.insert(0, 1, '\r');
     } else {
       line += '\n';

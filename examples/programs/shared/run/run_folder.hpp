@@ -16,7 +16,7 @@
 
 namespace triad::programs {
 
-/// Creates the folder `out`, and in it the folder `inside` if that is not empty.
+/// Creates the folder `out`.  If `inside` is not empty, creates the folder `inside` in it.
 inline void make_folder(std::string const& out, std::string const& inside = {}) {
   std::error_code failure;
   std::filesystem::create_directories(inside.empty() ? out : out + "/" + inside, failure);
@@ -24,8 +24,8 @@ inline void make_folder(std::string const& out, std::string const& inside = {}) 
     throw data_error("cannot make the folder " + out + ": " + failure.message() + "; give another with --out");
 }
 
-/// Throws data_error if `out` is the folder of the data, since the output has the same file names.  data: a folder or a
-/// file.
+/// Throws data_error if `out` is the folder of the data, because the output has the same file names.  `data` is a
+/// folder or a file.
 inline void expect_other_folder(std::string const& out, std::string const& data, std::string const& what) {
   namespace fs = std::filesystem;
   std::error_code none;
@@ -36,8 +36,8 @@ inline void expect_other_folder(std::string const& out, std::string const& data,
                      " would take their place: give another folder");
 }
 
-/// Creates the folder of a training run, with plots/ in it, and locks it until destruction, so that no other run can
-/// use it. Does nothing if `out` is empty.
+/// Creates the folder of a training run and the folder plots/ in it.  Locks the folder until the object is destroyed,
+/// so that no other run can use the folder.  Does nothing if `out` is empty.
 class run_folder {
  public:
   explicit run_folder(std::string const& out) {
@@ -51,18 +51,18 @@ class run_folder {
   std::optional<run_lock> lock_;
 };
 
-/// Creates the folder of one seed's run and returns it: `out` itself, or a folder in it if there are several seeds.
-/// Returns an empty text if `out` is empty.
+/// Creates the folder of one seed's run and returns its path.  If there are several seeds, it is a folder in `out`;
+/// otherwise it is `out`.  Returns an empty text if `out` is empty.
 inline std::string seed_folder(std::string const& out, int seeds, std::uint64_t seed) {
   auto const folder = out.empty() || seeds == 1 ? out : out + "/seed-" + std::to_string(seed);
   if (!folder.empty()) make_folder(folder);
   return folder;
 }
 
-/// Returns the text for the end of training that says which files were written, and where.  A resumed run that was
-/// already complete may have no metrics.csv.  A run that diverges in its first epoch has no checkpoint, but an earlier
-/// stage of training, on shorter rows, has one of its own.  more: other files to mention before the plots, such as
-/// "scores".
+/// Returns the text for the end of training, which says which files were written, and where.  A resumed run that was
+/// already complete may have no metrics.csv.  A run that diverges in its first epoch has no checkpoint, but may have
+/// the checkpoint of an earlier stage of training, on shorter rows.  `more` names other files to mention before the
+/// plots, such as "scores".
 inline std::string where_it_lies(std::string const& out, std::uint64_t first_seed, int seeds,
                                  std::string const& more = {}) {
   bool kept = false, measured = false;
@@ -91,7 +91,7 @@ inline int report_interrupted(std::string const& out) {
   return interrupted_status();
 }
 
-/// Throws data_error if a folder has only the runs of several seeds, and no run of its own.
+/// Throws data_error if `run` is not the folder of a run, but has the folders of several seeds' runs.
 inline void expect_one_run(std::string const& run) {
   std::error_code none;
   if (!std::filesystem::is_directory(run, none) || std::filesystem::exists(run + "/model.safetensors", none)) return;
@@ -101,13 +101,14 @@ inline void expect_one_run(std::string const& run) {
       throw data_error(run + " has the runs of several seeds: name one of them, such as " + run + "/" + name);
 }
 
-/// Returns the path of a run's checkpoint; `run` is the run's folder or the file itself.
+/// Returns the path of a run's checkpoint.  `run` is the run's folder, or the checkpoint itself.
 inline std::string checkpoint_of(std::string const& run) {
   std::error_code none;
   return std::filesystem::is_directory(run, none) ? run + "/model.safetensors" : run;
 }
 /// Returns the path of the config.toml next to the checkpoint, which has the options of the training.  For a checkpoint
-/// that was renamed to model.safetensors.old, it is config.toml.old.  It is empty if the checkpoint has any other name.
+/// that was renamed to model.safetensors.old, returns the path of config.toml.old.  For any other name of a checkpoint,
+/// returns an empty text.
 inline std::string config_of(std::string const& run) {
   std::filesystem::path const checkpoint(checkpoint_of(run));
   std::string const usual = "model.safetensors", name = checkpoint.filename().string();

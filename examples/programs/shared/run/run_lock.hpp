@@ -1,10 +1,10 @@
-// Allows only one run at a time in a folder, since two runs would overwrite each other's files.
+// Allows only one run at a time in a folder.  Two runs would overwrite each other's files.
 // SPDX-License-Identifier: Apache-2.0
 //
-// FOLDER/run.lock is locked by flock while the run lasts, and is removed at its end. The system releases the lock when
-// the process ends, for any reason. So the file of a killed run is not locked, and the next run can lock it. The
-// content of the file is used for the message to a second run. If the file system has no such locks, the content also
-// decides whether the folder is in use.
+// A run locks the file FOLDER/run.lock with flock, and removes it at its end.  The system releases the lock when the
+// process ends, for any reason.  So the file of a killed run is not locked, and the next run can lock it.  The error
+// message for a second run uses the content of the file.  If the file system has no flock, the content also decides
+// whether the folder is in use.
 #pragma once
 
 #include <fcntl.h>
@@ -30,8 +30,8 @@ namespace triad::programs {
 
 namespace detail {
 
-/// Returns the process number in a name of the form NAME.partPID, which atomic_file gives to temporary files, if NAME
-/// is a file that runs write.  Returns 0 for any other name.
+/// Returns the process number PID in a name of the form NAME.partPID, in which NAME is a file that runs write.
+/// atomic_file gives such names to temporary files.  Returns 0 for any other name.
 inline long long writer_of(std::string const& name) {
   static constexpr std::string_view mark = ".part";
   auto const at = name.rfind(mark);
@@ -44,21 +44,21 @@ inline long long writer_of(std::string const& name) {
   return 0;
 }
 
-/// Returns true if process `number` may still be writing the file: it runs now, and it had started when the file was
-/// last written.
+/// Returns true if process `number` may still be writing the file.  This is so if the process runs now, and was already
+/// running when the file was last written.
 inline bool may_be_written(std::string const& path, long long number) {
   if (number == ::getpid()) return false;  // this run has not written anything yet
   if (is_there({number, host_name(), {}, 0}) == still::gone) return false;
   struct stat file{};
   auto const started = start_time(number);
   bool const both_known = started > 0 && ::stat(path.c_str(), &file) == 0;
-  // A process that started later is another one with the same number.
+  // A process that started later is a different process with the same number.
   return !both_known || started <= file.st_mtime + 2;
 }
 
 }  // namespace detail
 
-/// Removes incomplete files, which killed runs have left, from the folder.
+/// Removes the incomplete files of killed runs from the folder.
 inline void remove_leftovers(std::string const& folder) {
   std::error_code none;
   for (std::filesystem::directory_iterator at(folder, none), end; !none && at != end; at.increment(none)) {
@@ -73,7 +73,7 @@ inline void remove_leftovers(std::string const& folder) {
 class run_lock {
  public:
   /// Locks the folder, which must exist.  Throws data_error if another run has locked it.  A second lock in the same
-  /// process has no effect.  If a run has several processes, the first process holds the lock for all.
+  /// process has no effect.  If a run has several processes, only the first process holds the lock.
   explicit run_lock(std::string const& folder) : path_(folder + "/run.lock") {
     if (!world().is_first()) return;
     std::error_code none;
@@ -95,7 +95,7 @@ class run_lock {
   ~run_lock() {
     if (folder_.empty()) return;
     // The file is removed while the lock is held, so that the next run creates a new file.  If this run's file was
-    // already removed, a file with the same name belongs to another run and stays.
+    // already removed, a file with this name belongs to another run and is not removed.
     if (has_its_name()) ::unlink(path_.c_str());
     ::close(file_);
     held().erase(folder_);
@@ -135,8 +135,8 @@ class run_lock {
     }
   }
 
-  /// Returns false if the opened file no longer has its name.  It may have been removed by a user, or by the previous
-  /// holder of the lock between the opening and the locking here.
+  /// Returns false if the opened file was removed.  A user may have removed it, or the process that held the lock
+  /// before, after this process opened the file and before it locked the file.
   bool has_its_name() const {
     struct stat named{};
     struct stat opened{};

@@ -1,8 +1,8 @@
-// Means over the runs of one command. All programs use the same rule for which runs are in the mean.
+// Means over the runs of one command. All programs have the same rule about which runs count.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run that reached its end is in the mean, even if it has not learned its task, because that is a result, too. A run
-// whose loss was not finite has no score. It is in no mean, and its seed is printed next to the mean.
+// A run that reached its end counts, even if it has not learned its task. A run whose loss was not finite has no score
+// and does not count. The seed of such a run is printed next to the mean.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@
 
 namespace triad::programs {
 
-/// Returns the first run that has a score, or null.  Each element of `runs` must have the member `diverged`.
+/// Returns the first run that has a score, or null if there is none.  Each element of `runs` must have the member
+/// `diverged`.
 template <class Run>
 Run const* first_scored(std::vector<Run> const& runs) {
   for (auto const& r : runs)
@@ -43,9 +44,9 @@ inline std::string named_seeds(std::vector<std::uint64_t> const& seeds) {
 
 }  // namespace detail
 
-/// Describes the runs in a mean: "mean of 5 seeds", or "mean of 4 of 5 seeds; seed 3 diverged; seeds 1 and 2 did not
-/// learn and are in it".  Each element of `runs` must have the members `diverged` and `failed`.  The seeds of the runs
-/// are first_seed, first_seed + 1, ...
+/// Describes the runs in a mean, as in "mean of 5 seeds" or "mean of 4 of 5 seeds; seed 3 diverged; seeds 1 and 2 did
+/// not learn and are in it".  Each element of `runs` must have the members `diverged` and `failed`.  The seeds of the
+/// runs are first_seed, first_seed + 1, ...
 template <class Run>
 std::string whose_mean(std::vector<Run> const& runs, std::uint64_t first_seed) {
   std::vector<std::uint64_t> diverged, unlearned;

@@ -1,4 +1,4 @@
-// The training data of sentence parsers: the part of the training code that does not depend on the task.
+// The part of the training code of sentence parsers that does not depend on the task.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,7 +25,7 @@ class sentence_training : public training {
  public:
   using options = typename Net::options;
 
-  /// unit: the name of the items in a batch, for messages.
+  /// `unit` is the name of the items in a batch, for messages.
   sentence_training(options const& o, std::string unit) : options_(o), unit_(std::move(unit)) {}
 
   learner& net() override { return *net_; }
@@ -49,14 +49,14 @@ class sentence_training : public training {
   virtual std::int64_t epoch_updates() = 0;
   virtual std::int64_t batch_size() = 0;
   virtual std::span<std::size_t const> batch(std::int64_t update) = 0;
-  /// The line of settings that identifies the training sentences; a resumed run must have the same one.
+  /// The line of settings that identifies the training sentences.  A resumed run must have the same line.
   virtual std::string data_setting() = 0;
-  /// Returns the tokens of an example as this update sees them: the example itself, or a changed copy, stored in
+  /// Returns the tokens on which this update is trained: the example itself, or a changed copy that is stored in
   /// `room`.
   virtual std::span<Token const> seen(std::size_t example, std::int64_t /*update*/, std::vector<Token>& /*room*/) {
     return examples_[example];
   }
-  /// The number of answers in a sentence; its loss is the mean over these.
+  /// The number of answers in a sentence.  The loss of a sentence is the mean over its answers.
   virtual double answers(std::span<Token const> sentence) const { return static_cast<double>(sentence.size()); }
 
  protected:
@@ -94,12 +94,12 @@ class sentence_training : public training {
 
  private:
   std::string unit_;
-  std::vector<std::span<Token const>> sentences_;  // of the current update
+  std::vector<std::span<Token const>> sentences_;  // sentences of the current update
   std::vector<std::vector<Token>> rooms_;          // buffers for sentences that seen() changes
 };
 
-/// Calls f(sentence, result) for all sentences, in batches that fit into memory.  numbered(sentence) returns its
-/// tokens.
+/// Calls f(sentence, result) for all sentences, in batches that fit into memory. numbered(sentence) must return the
+/// tokens of the sentence.
 template <class Net, class Sentence, class Numbered, class F>
 void parse_in_batches(Net& net, std::vector<Sentence> const& all, Numbered const& numbered, F const& f) {
   in_batches(

@@ -1,10 +1,10 @@
-// Batches of pairs with a limited number of tokens. Every epoch has another order. The content of a batch depends only
-// on the batch's number.
+// Batches of pairs with a limited number of tokens.  Every epoch has a new order.  A batch is determined by the seed
+// and by its number.
 // SPDX-License-Identifier: Apache-2.0
 //
 // In each epoch the pairs are shuffled and cut into pools of about 16 batches.  The pairs of a pool are sorted by
-// length. A new batch begins if the next pair would exceed the limit of tokens on one side.  Then the batches are
-// shuffled.  So the sentences of a batch have about the same length, but batches differ from epoch to epoch.
+// length.  A new batch begins if the next pair would exceed the limit of tokens on one side.  Then the batches are
+// shuffled.  So the pairs of a batch have about the same length, but the batches differ from epoch to epoch.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ class token_batches {
  public:
   static constexpr index_t batches_of_a_pool = 16;
 
-  /// A batch has at most `tokens` tokens on each side, and at most `most` pairs; 0 means any number of pairs.  Throws
-  /// data_error if a single pair has too many tokens.
+  /// A batch has at most `tokens` tokens on each side, and at most `most` pairs.  If `most` is 0, the number of pairs
+  /// is not limited.  Throws data_error if a single pair has too many tokens.
   token_batches(std::vector<pair_length> pairs, index_t tokens, std::uint64_t seed, index_t most = 0)
       : pairs_(std::move(pairs)), tokens_(tokens), most_(most), seed_(seed) {
     if (pairs_.empty()) throw data_error("there is no pair to train on");
@@ -58,7 +58,7 @@ class token_batches {
     return std::span(order_).subspan(cuts_[b], cuts_[b + 1] - cuts_[b]);
   }
 
-  /// Returns the number of the first update of an epoch, which is the number of updates in all earlier epochs.
+  /// Returns the number of the first update of an epoch.  It equals the number of updates in all earlier epochs.
   std::int64_t first_of(std::int64_t epoch) {
     while (static_cast<std::int64_t>(first_.size()) <= epoch) {
       arrange(static_cast<std::int64_t>(first_.size()) - 1);
@@ -114,7 +114,7 @@ class token_batches {
   index_t tokens_, most_;
   std::uint64_t seed_;
   std::vector<std::int64_t> first_{0};  // the first update of each epoch
-  std::int64_t arranged_ = -1;          // the epoch for which order_, cuts_ and shuffled_ were made
+  std::int64_t arranged_ = -1;          // the epoch of order_, cuts_ and shuffled_
   std::vector<std::size_t> order_, cuts_, shuffled_;
 };
 

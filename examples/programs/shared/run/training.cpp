@@ -40,7 +40,8 @@ double linear_rate(width_options const& o, std::int64_t updates, std::int64_t up
 
 namespace {
 
-/// Sets a numeric option to this value, or to the largest number of its type if the value is larger.
+/// Sets a numeric option to this value.  If the value exceeds the option's type, sets the option to the largest number
+/// of the type.
 void set_number(run_options& o, std::string const& name, std::int64_t value) {
   auto const options = options_of(o);
   auto const* const one = options.find(name);
@@ -58,15 +59,16 @@ std::optional<std::int64_t> number_of(run_options& o, std::string const& name) {
   return std::nullopt;
 }
 
-/// Returns the value of the first process in all processes.
+/// Returns, in all processes, the value of the first process.
 std::int64_t as_the_first_says(std::int64_t value) {
   return std::strtoll(texts_of_all(std::to_string(value)).front().c_str(), nullptr, 10);
 }
 
-/// The options that --minutes sets in addition to the length.  Each has a limit, as a fraction of the updates.
+/// The options that --minutes sets in addition to the length.  The value of each is limited to a fraction of the
+/// updates.
 constexpr std::pair<char const*, double> parts_of_length[] = {{"warmup", 0.1}, {"cooling", 0.6}};
 
-/// The length and the checkpoint interval with which a run takes a given time.
+/// The length and the checkpoint interval of a run that takes a given time.
 struct fitted_length {
   std::int64_t updates = 1;
   std::int64_t evaluate_every = 0;  // 0: unchanged
@@ -100,8 +102,8 @@ std::map<std::string, std::string> settings_of(std::string const& checkpoint) {
 }
 
 /// Prepares a resumed run that is longer than the run of its checkpoint.  Adds a restart of the learning rate at the
-/// update with which the shorter run ended.  Returns the settings of the shorter run, which must equal those in the
-/// checkpoint; empty if the length is unchanged.
+/// update at which the shorter run ended.  Returns the settings of the shorter run, which must equal those in the
+/// checkpoint.  Returns an empty text if the length is unchanged.
 std::string extend(run_options& o, training& t, std::string const& checkpoint) {
   auto* const width = dynamic_cast<width_options*>(&o);
   if (!o.resume || width == nullptr || checkpoint.empty() || !std::filesystem::exists(checkpoint)) return {};
@@ -136,7 +138,7 @@ std::string extend(run_options& o, training& t, std::string const& checkpoint) {
   return before;
 }
 
-/// Returns the options that would give a shorter run, as a text for people.
+/// Returns a text for people that says which options make the run shorter.
 std::string shorter_run(run_options const& o) {
   auto const options = options_of(o);
   auto const* const presets = options.find("preset");
@@ -145,8 +147,8 @@ std::string shorter_run(run_options const& o) {
   return has_quick ? "--preset quick, or --minutes 2" : "--minutes 2";
 }
 
-/// Warns if the warm-up does not end within the run, because the given learning rate is then never reached.  If a run
-/// has two trainings, the second has a warm-up of its own, which is not checked.
+/// Warns if the warm-up does not end within the run, because the run then never reaches the given learning rate.  If a
+/// run has two trainings, the warm-up of the second is not checked.
 void say_warmup(run_options const& o, run_plan const& plan) {
   auto const* const those = dynamic_cast<width_options const*>(&o);
   if (those == nullptr || plan.follows || those->warmup == 0 || those->warmup < plan.updates || !world().is_first())
@@ -201,8 +203,8 @@ scored_run train_one(run_options const& o, training& t, std::string const& out, 
       return run;
     }
   }
-  // The second training begins with the weights of the first.  If the first one changed now, the second cannot be
-  // resumed.
+  // The second training begins with the weights of the first.  If this process continued the first training, the second
+  // cannot be resumed.
   static_cast<run_log&>(run) = run_of(t, out, o.resume && before.updates == 0);
   run.seconds += before.seconds;
   run.attempts = std::max(run.attempts, before.attempts);
@@ -300,7 +302,7 @@ scored_run const* seed_runs::train(training& t) {
 
 namespace {
 
-/// Adds a line to the plot for each run; values(run) returns one value for each epoch.
+/// Adds a line to the plot for each run. values(run) must return one value for each epoch.
 template <class Values>
 plot epochs_of(plot p, std::vector<scored_run> const& runs, Values const& values) {
   for (auto const& run : runs) {

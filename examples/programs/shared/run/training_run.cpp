@@ -64,8 +64,8 @@ using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
 
-/// The state that a process stores if it is interrupted within an epoch, for the next process: the losses of this
-/// epoch's updates so far, and the seconds of the run so far.
+/// The state that a process stores for the next process if it is interrupted within an epoch.  It has the losses of the
+/// updates in this epoch, and the seconds of the run so far.
 struct unfinished_epoch {
   double loss_sum = 0;
   long long updates = 0;
@@ -79,7 +79,7 @@ struct unfinished_epoch {
   }
 };
 
-/// Loads the checkpoint if the plan resumes; otherwise renames the files of an earlier run.
+/// If the plan resumes a run, loads the checkpoint.  Otherwise renames the files of an earlier run.
 unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, std::string const& checkpoint) {
   bool const there = any_process(world().is_first() && !checkpoint.empty() && std::filesystem::exists(checkpoint));
   if (there && plan.resume) {
@@ -100,14 +100,14 @@ unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, 
   return {};
 }
 
-/// Does the work of an update except for the optimiser step, so no weight changes.
+/// Computes an update without the optimiser step.  No weight changes.
 void rehearse(training& t, std::uint64_t update) {
   auto& net = t.net();
   for (auto const& part : t.parts(update, net.shares()))
     if (!part.empty) net.rehearse();
 }
 
-/// Prints the size of the run, from the planned memory, and its expected duration, from one rehearsed update.
+/// Prints the planned memory of the run, and its expected duration, which is computed from the time of one update.
 void announce(training& t, run_plan const& plan) {
   auto& net = t.net();
   rehearse(t, 0);
@@ -125,8 +125,8 @@ void announce(training& t, run_plan const& plan) {
   std::fflush(stdout);
 }
 
-/// Returns the seed for the initial values of an attempt, which is counted from 0.  Attempt 0 has the seed of the run.
-/// The seeds of other attempts differ from all small seeds.
+/// Returns the seed for the initial values of an attempt.  Attempt 0 has the seed of the run.  The seeds of later
+/// attempts differ from all small seeds.
 std::uint64_t seed_of_attempt(std::uint64_t seed, std::uint64_t attempt) { return seed ^ attempt << 40U; }
 
 /// Returns the plan's record.  Throws if the processes have different records.
@@ -138,10 +138,10 @@ run_record record_of(run_plan const& plan) {
   return record;
 }
 
-/// The files of a run, and its messages during training.
+/// Writes the files of a run and its messages during training.
 class run_files final : public run_callbacks {
  public:
-  /// Loads the folder's checkpoint if the plan resumes, and announces the run.
+  /// If the plan resumes a run, loads the folder's checkpoint.  Prints the size of the run.
   run_files(training& t, run_plan const& plan)
       : t_(t),
         plan_(plan),
@@ -156,7 +156,7 @@ class run_files final : public run_callbacks {
     if (world().size() > 1)
       expect_same("the weights that it begins with", fmt::format("update {}, digest {}", begin_, net_.digest()));
     if (!plan.out.empty()) first_writes(in_folder("config.toml"), plan.config);
-    // At a multiple of plan.updates, an attempt has ended and its last epoch is complete.
+    // At a multiple of plan.updates, an attempt has ended, so its last epoch is complete.
     if (left_.updates > 0 && begin_ % static_cast<std::uint64_t>(plan.updates) != 0) metrics_.reopen(begin_);
     announce(t, plan);
     if (!plan.events.empty() && world().is_first()) events_.emplace(plan.events, begin_);
@@ -178,7 +178,7 @@ class run_files final : public run_callbacks {
             .interrupted = interrupted};
   }
 
-  /// Returns true if the run is over because --patience checkpoints have followed the best one.
+  /// Returns true if --patience checkpoints have followed the best checkpoint.  The run then ends.
   bool is_out_of_patience() const {
     return plan_.patience > 0 && metrics_.since_best(attempt_begin(), plan_.lower_is_better) >= plan_.patience;
   }
@@ -195,8 +195,8 @@ class run_files final : public run_callbacks {
         std::filesystem::exists(plan_.leads_to + "/model.safetensors"))
       set_aside(plan_.leads_to);
   }
-  /// Returns true if a signal ends the run at this update.  Several processes decide this together, only in updates
-  /// with `looks`.
+  /// Returns true if a signal ends the run at this update.  Several processes decide this together, and only in updates
+  /// in which `looks` is true.
   bool stops(bool looks) {
     if (world().size() == 1) return interrupted != 0;
     if (!looks || !any_process(interrupted != 0)) return false;
@@ -227,8 +227,7 @@ class run_files final : public run_callbacks {
       events_->add(at_.update, {{measured_tag_.c_str(), *e.validation}});
       events_->flush();
     }
-    // A longer run can continue after a complete epoch.  No times are stored then, so that equal runs have equal
-    // checkpoints.
+    // After a complete epoch, no times are stored, so that equal runs have equal checkpoints.
     save(at_.in_attempt % static_cast<std::uint64_t>(plan_.epoch_updates) == 0 ? unfinished_epoch() : of(e, 0), true);
     epoch_start_ = clock::now();
     epoch_begin_ = at_.update;
@@ -273,7 +272,7 @@ class run_files final : public run_callbacks {
     auto const done = net_.step(), each = static_cast<std::uint64_t>(plan_.updates);
     return done == 0 ? 0 : (done - 1) / each * each;
   }
-  /// Loads the best weights, so that they are the ones that are scored, as in evaluate.
+  /// Loads the best weights, so that they are scored, as in `evaluate`.
   void take_best() {
     if (!keeps_best_ || net_.step() == 0) return;
     auto const since = metrics_.since_best(attempt_begin(), plan_.lower_is_better);
@@ -289,14 +288,14 @@ class run_files final : public run_callbacks {
   static unfinished_epoch of(epoch_record const& e, double seconds) {
     return {e.loss_sum, static_cast<long long>(e.updates), seconds};
   }
-  /// is_epoch: whether these weights were validated.
+  /// `is_epoch` says whether these weights were validated.
   void save(unfinished_epoch const& left, bool is_epoch) {
     record_.notes = left.text();
-    // Processors of different kinds may compute different bits.
+    // Different kinds of processors may round differently.
     if (world().size() > 1) expect_same("the weights that it has come to", net_.digest());
     if (checkpoint_.empty()) return;
-    // The best checkpoint is saved first.  If the run is killed before the other file is saved, the next process still
-    // finds the same best checkpoint.
+    // The best checkpoint is saved first.  If the run is killed before the latest checkpoint is saved too, the next
+    // process still finds the best checkpoint.
     bool const is_best = !keeps_best_ || !std::filesystem::exists(checkpoint_) ||
                          (is_epoch && metrics_.since_best(attempt_begin(), plan_.lower_is_better) == 0);
     if (is_best) net_.save(checkpoint_, record_);
@@ -333,10 +332,10 @@ speed speed_of(training& t, std::uint64_t seed, double budget) {
     make_update(net, t.parts(made, net.shares()), t.rate(static_cast<std::int64_t>(made)));
     ++made;
   };
-  update();  // is not timed: the first update takes longer, because memory is used for the first time
+  update();  // not timed: the first update takes longer, because it touches memory for the first time
   (void)net.records();
   auto const start = clock::now();
-  // The first process decides, for all processes, how many updates there is time for.
+  // The first process decides for all processes how many updates are timed.
   auto const has_time = [&] { return seconds_since(start) < std::min(enough, budget / 20); };
   while (made <= least || (made <= most && any_process(world().is_first() && has_time()))) update();
   (void)net.records();  // waits until a device has finished

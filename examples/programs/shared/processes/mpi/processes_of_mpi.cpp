@@ -1,4 +1,5 @@
-// triad-mpi.so: connects the processes that mpirun has started, for programs that load it (shared/processes/world.hpp).
+// triad-mpi.so: connects the processes that mpirun has started. Programs load this library
+// (shared/processes/world.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/processes/world.hpp"
 #include "triad/parallel/mpi.hpp"

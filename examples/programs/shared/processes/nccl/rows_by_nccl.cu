@@ -1,4 +1,4 @@
-// triad-nccl.so: exchanges rows between the GPUs of several processes, for programs that load this library
+// triad-nccl.so: exchanges rows between the GPUs of several processes.  Programs load this library
 // (shared/processes/world.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/processes/world.hpp"
@@ -23,7 +23,7 @@ class rows_of_nccl final : public device_rows {
 }  // namespace
 }  // namespace triad::programs
 
-/// Returns the PCI bus address of the GPU.  NCCL, too, uses this address to identify the GPU.
+/// Returns the PCI bus address of the GPU.  NCCL identifies a GPU by the same address.
 extern "C" char const* triad_name_of_gpu(int device) {
   static char name[64];
   return cudaDeviceGetPCIBusId(name, sizeof name, device) == cudaSuccess ? name : nullptr;
