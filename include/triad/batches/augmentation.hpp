@@ -7,9 +7,9 @@
 //   for (auto const& [in, targets] : batches(loader, seen, add_one, {.shuffle = 1, .epoch = epoch, .most = 100}))
 //     trainer.update(in, targets, rate);
 //
-// A single random number generator for the whole training would have to be saved with every checkpoint.  Processes that
-// share a batch would each need a part of its random numbers.  Here every sample has its own random stream in every
-// epoch.  So a resumed run sees the same samples, and any number of threads or processes does too.
+// Every sample has its own random stream in every epoch.  So a resumed run sees the same samples as an uninterrupted
+// run, and the number of threads and processes does not change the samples.  A single random number generator for the
+// whole training would have to be saved in every checkpoint.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct augmentation {
   philox_key seed = 0;
   double rate = 1;  // the probability that a sample is changed, from 0 to 1
 
-  /// Returns the random stream for changing the sample with index `place` in this epoch; nothing if the sample stays
-  /// unchanged.
+  /// Returns the random stream with which the sample with index `place` is changed in this epoch.  Returns nothing if
+  /// the sample is not changed.
   std::optional<random_stream> of(std::size_t place, std::uint64_t epoch) const {
     TRIAD_EXPECTS(!is_nan(rate) && rate >= 0 && rate <= 1,
                   "augmentation: rate is " + std::to_string(rate) + ", expected 0 to 1");
@@ -48,9 +48,9 @@ struct augmentation {
   static constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32U); }
 };
 
-/// Data for training that changes samples.  Has size() and seen(place, epoch), which batches() calls.  Keeps a
-/// reference to the original data.  change(sample, random) returns the changed sample, or nothing to leave the sample
-/// unchanged.
+/// Training data whose samples are changed at random.  batches() calls the members size() and seen(place, epoch).
+/// Keeps a reference to the original data.  change(sample, random) returns the changed sample, or nothing to leave the
+/// sample unchanged.
 template <class Data, class Change>
 class augmented {
  public:

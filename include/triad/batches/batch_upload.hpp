@@ -19,8 +19,8 @@ class batch_upload {
 
   batch_upload(std::size_t bytes, memory where) : here_(bytes), there_(bytes, where) {}
 
-  /// Runs fill(put), and copies all values that fill passes to put() to the backend's memory.  put(values, count)
-  /// returns the view that the first `count` values will have in that memory.  The views are valid until the next call.
+  /// Calls fill(put), then copies all values that `fill` passed to `put` to the backend's memory.  put(values, count)
+  /// returns a view of the first `count` values in the backend's memory.  The views are valid until the next call.
   template <class Fill>
   auto operator()(Fill&& fill) {
     auto here = here_.place(), there = there_.place();

@@ -7,11 +7,11 @@
 //     learner.update(in, targets, rate);
 //
 // Every sample occurs once, and the last batch may be smaller than the others.  A loader made with room_for(data, most)
-// (batches/room_for.hpp) can hold any `most` samples.  For a smaller loader, let add_one return whether it added the
-// sample; a batch then ends before the first sample that does not fit.
+// (batches/room_for.hpp) can hold any `most` samples.  If the loader is smaller, add_one must return whether it added
+// the sample.  A batch then ends before the first sample that does not fit.
 //
-// If the data have a member seen(place, epoch), as augmented data do (batches/augmentation.hpp), samples are read with
-// it.
+// If the data have a member seen(place, epoch), batches() reads the samples with this member.  Augmented data have this
+// member (batches/augmentation.hpp).
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct batches_options {
   std::optional<philox_key> shuffle{};                 // the seed of the random order; none: in the order of the data
   std::uint64_t epoch = 0;                             // each epoch has another order, even with the same seed
   index_t most = std::numeric_limits<index_t>::max();  // the largest number of samples in a batch
-  // For training: pads batches to a few shapes (batches/padding.hpp) if the backend replays recorded work.  The loader
+  // For training: if the backend replays recorded work, pads batches to a few shapes (batches/padding.hpp).  The loader
   // must have upload_padded(), and the trainer's capacity must be padded_room_for<Ex>(the loader's capacity).
   bool pad = false;
 };
@@ -47,7 +47,7 @@ struct batch_and_answers {
   Answers targets;
 };
 
-/// Returns the batch with its targets, from upload() of any loader; from upload_padded() if `padded` is true.
+/// Returns the batch and its targets.  If `padded` is true, calls upload_padded() of the loader, else upload().
 template <loader Loader>
 auto upload_both(Loader& batch, bool padded = false) {
   auto const upload = [&] {
@@ -66,7 +66,7 @@ auto upload_both(Loader& batch, bool padded = false) {
       both.first, both.second};
 }
 
-/// The result of batches(): an input range over batches.  Keeps references to the loader and the data.
+/// The result of batches(), which is an input range of batches.  Keeps references to the loader and the data.
 template <loader Loader, class Data, class AddOne>
 class batch_range {
  public:
@@ -117,8 +117,8 @@ class batch_range {
   }
   std::default_sentinel_t end() const { return {}; }
 
-  /// samples() is the number of samples in the current batch.  sample(k) is the index in the data of sample k of this
-  /// batch.
+  /// samples() returns the number of samples in the current batch.  sample(k) returns the index in the data of sample k
+  /// of the batch.
   index_t samples() const { return static_cast<index_t>(next_ - first_); }
   std::size_t sample(index_t k) const {
     TRIAD_EXPECTS(k >= 0 && k < samples(), "batches: sample " + std::to_string(k) + " of a batch, expected 0 to " +
@@ -170,9 +170,9 @@ class batch_range {
   std::optional<value_type> batch_;
 };
 
-/// Returns a range over all of the data in batches.  The data have size(), and operator[] or seen(place, epoch).
-/// add_one(loader, sample) adds a sample to the batch, and may return whether it did.  Throws contract_violation if a
-/// sample does not fit into an empty batch.
+/// Returns a range of batches, which together contain all of the data.  The data must have size(), and operator[] or
+/// seen(place, epoch).  add_one(loader, sample) adds a sample to the batch, and may return whether the sample was
+/// added.  Throws contract_violation if a sample does not fit into an empty batch.
 template <loader Loader, class Data, class AddOne>
 batch_range<Loader, Data, AddOne> batches(Loader& batch, Data const& data, AddOne add_one,
                                           batches_options const& options = {}) {

@@ -9,11 +9,12 @@
 
 namespace triad {
 
-/// A table in a backend's memory that is copied there once and that no batch changes.
+/// A table in a backend's memory.  It is copied there once, and no batch changes it.
 template <class T, class Memory>
 class constant_table {
  public:
-  /// values: the table row by row, with `columns` numbers in a row.  Converts them to T.
+  /// `values` has the rows of the table one after another, with `columns` numbers in each row.  Converts the numbers to
+  /// T.
   template <class V>
   constant_table(std::vector<V> const& values, index_t columns, Memory where)
       : rows_(columns > 0 ? static_cast<index_t>(values.size()) / columns : 0),

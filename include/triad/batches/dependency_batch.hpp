@@ -21,7 +21,7 @@ struct dependency_batch : sentence_batch<T> {
     sentence_batch<T>::each(f);
     for (auto* view : {&pairs.edge, &pairs.child, &pairs.parent}) f(*view, this->graphs.dims.nodes);
   }
-  /// Returns a batch of these sizes for memory planning; its views have no memory.
+  /// Returns a batch of these sizes for planning memory.  The views of the batch have no memory.
   static dependency_batch measured(graph_dims const& dims, index_t width) {
     return without_memory(dependency_batch{sentence_batch<T>::measured(dims, width)});
   }
@@ -56,7 +56,7 @@ struct dependency_answers {
     f(parent);
     f(relation);
   }
-  /// Returns targets of these sizes for memory planning; their views have no memory.
+  /// Returns targets of these sizes for planning memory.  The views of the targets have no memory.
   static dependency_answers measured(graph_dims const& dims) {
     vec<index_t const> const each(nullptr, dims.nodes);
     return {each, each};
@@ -64,7 +64,7 @@ struct dependency_answers {
 };
 
 /// Computes the mean cross entropy of the parents and the mean cross entropy of the relations to the target parents.
-/// Overwrites loss (1) with their sum, and all of d with its gradient.
+/// Overwrites loss (1) with the sum of both, and all of d with the gradient of the sum.
 template <backend Ex, class T>
 void dependency_loss(Ex& ex, arena& scratch, graph_batch const& graphs, dependency_scores<T> const& scores,
                      dependency_answers const& answers, vec<T> loss, dependency_scores<T> const& d) {

@@ -1,5 +1,5 @@
-// Fills batches of sentences with dependencies on the host, and copies them to a backend's memory.  Allocates only when
-// it is constructed.
+// Fills batches of sentences with dependencies on the host, and copies each batch to a backend's memory.  Allocates
+// memory only in the constructor.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace triad {
 
-/// A token, its parent, and its relation to the parent; a negative number means no target.
+/// A token, its parent, and its relation to the parent.  A negative number means that there is no target.
 struct attached_token {
   index_t token = 0;
   index_t parent = -1;  // index in the sentence; a root has its own index; text::parents_of() reads them from CoNLL-U
@@ -28,9 +28,9 @@ class dependency_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Allocates memory for batches up to `capacity`.  Relative positions are limited to -reach .. reach.  width: the
-  /// model's width, which is also the width of the position encodings.  where: memory_of(ex) if the backend computes on
-  /// a device; not needed on a host.
+  /// Allocates memory for batches up to `capacity`.  Relative positions are limited to -reach .. reach.  `width` is the
+  /// width of the model and of the position encodings.  If the backend computes on a device, `where` must be
+  /// memory_of(ex).  On a host, `where` is not needed.
   dependency_loader(graph_dims capacity, index_t reach, index_t width, memory where = {})
       : sentences_("dependency_loader", capacity, reach, width, where),
         upload_(upload_bytes(dependency_batch<T>::measured(padded_room_for<Ex>(capacity), 0),
@@ -44,8 +44,8 @@ class dependency_loader {
   bool has_room(index_t n) const { return sentences_.has_room(n); }
 
   /// Adds a sentence.  Throws contract_violation if the sentence does not fit, if a token is below 0, or if a parent is
-  /// not one of the sentence's tokens.  Does not check that the model knows each token; the model's gather_rows() does
-  /// so on hosts.
+  /// not a token of the sentence.  Does not check that the model knows each token.  On a host, gather_rows() checks the
+  /// tokens when the model reads the batch.
   void add(std::span<attached_token const> sentence) {
     auto const word = [&](index_t i) -> attached_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());
@@ -64,7 +64,7 @@ class dependency_loader {
 
   graph_dims const& dims() const { return sentences_.dims(); }
 
-  /// Returns the batch with its pairs, and the targets, in the backend's memory.  The result is valid until the next
+  /// Returns the batch, which has pairs, and the targets, in the backend's memory.  The result is valid until the next
   /// call.
   std::pair<dependency_batch<T>, dependency_answers> upload() {
     return upload_([&](auto const& put) {
@@ -77,9 +77,9 @@ class dependency_loader {
     });
   }
 
-  /// Returns a batch for training.  If the backend replays recorded work, the batch is padded to a shape that other
-  /// batches share (batches/padding.hpp).  The trainer's capacity must then be padded_room_for<Ex>(capacity).  Added
-  /// tokens have no targets; each has the same pair, the first added token with itself.
+  /// Returns a batch for training.  If the backend replays recorded work, pads the batch to one of a few shapes
+  /// (batches/padding.hpp).  The capacity of the trainer must then be padded_room_for<Ex>(capacity).  Added tokens have
+  /// no targets.  The pair of every added token is the first added token with itself.
   std::pair<dependency_batch<T>, dependency_answers> upload_padded() {
     auto const before = dims();
     auto const pad = [&] {

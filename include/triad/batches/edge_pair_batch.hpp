@@ -1,9 +1,10 @@
 // Input of the encoder-decoder Edge Transformer: pairs of a source sequence and a target sequence, of any lengths. Each
-// pair has two graphs: one of the source alone, and one of source and target together.
+// pair has two graphs: a graph of the source alone, and a graph of source and target together.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The graph of both is called the whole graph.  It has the source's nodes first and then the target's, with edges
-// between all of them.  So a pair of s and t tokens has s^2 rows in the encoder and (s + t)^2 rows in the decoder.
+// The graph of source and target is called the whole graph.  Its nodes are the tokens of the source followed by the
+// tokens of the target, with edges between all nodes.  For a source of s tokens and a target of t tokens, there are s^2
+// rows in the encoder and (s + t)^2 rows in the decoder.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 
 namespace triad {
 
-/// The sizes of a batch, which are known on the host and from which memory is planned.
+/// The sizes of a batch, which the host knows and with which it plans memory.
 struct edge_pair_dims {
   index_t pairs = 0;    // b
   graph_dims source;    // sizes of the graphs of sources
@@ -23,14 +24,14 @@ struct edge_pair_dims {
   index_t targets = 0;  // the number of tokens of all targets
 };
 
-/// Returns the dims of one pair whose sequences have these numbers of tokens, including `begin` and `end`.
+/// Returns the sizes of a batch of one pair.  The numbers of tokens include `begin` and `end`.
 constexpr edge_pair_dims edge_pair_dims_of(index_t source_tokens, index_t target_tokens) {
   return {1, dims_of(source_tokens), dims_of(source_tokens + target_tokens), target_tokens};
 }
 constexpr edge_pair_dims operator+(edge_pair_dims const& a, edge_pair_dims const& b) {
   return {a.pairs + b.pairs, a.source + b.source, a.whole + b.whole, a.targets + b.targets};
 }
-/// Lists the counts of the dims for core/batch_sizes.hpp.
+/// Lists the sizes for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(edge_pair_dims& d, F&& f) {
   f.sum(d.pairs, "pairs");
@@ -46,7 +47,7 @@ constexpr void each_count(edge_pair_dims& d, F&& f) {
     f.sum(*unlisted);
 }
 
-/// Returns the smallest dims that hold a batch of dims a and also one of dims b.
+/// Returns the smallest sizes into which a batch of sizes a and a batch of sizes b both fit.
 constexpr edge_pair_dims larger(edge_pair_dims const& a, edge_pair_dims const& b) {
   return {std::max(a.pairs, b.pairs), larger(a.source, b.source), larger(a.whole, b.whole),
           std::max(a.targets, b.targets)};
@@ -70,9 +71,9 @@ struct edge_pair_layout {
   friend constexpr bool operator==(edge_pair_layout const&, edge_pair_layout const&) = default;
 };
 
-/// Sources, and the part of their targets that a decoder has seen.  Loaders put graphs one after another, without
-/// padding, and `sources` gives the node at which each target begins.  Batches that are padded to equal lengths leave
-/// `sources` empty and use masks instead.
+/// A batch of sources and of the targets that a decoder reads.  A loader puts graphs one after another, without
+/// padding.  `sources` then gives the node at which each target begins.  In a batch that is padded to equal lengths,
+/// `sources` is empty, and the batch has masks instead.
 template <class T>
 struct edge_pair_batch {
   edge_pair_dims sizes;
@@ -103,7 +104,8 @@ struct edge_pair_batch {
     source_mask.each(f);
     mask.each(f);
   }
-  /// Returns a batch of these sizes for memory planning; its views have no memory.  width: the model's width.
+  /// Returns a batch of these sizes for planning memory.  The views of the batch have no memory.  `width` is the width
+  /// of the model.
   static edge_pair_batch measured(edge_pair_dims const& z, index_t width) {
     edge_pair_batch full;
     full.sizes = z;

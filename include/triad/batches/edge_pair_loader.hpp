@@ -1,5 +1,5 @@
-// Fills batches of pairs of sequences, as graphs, on the host, and copies them to a backend's memory.  Allocates only
-// when it is constructed.
+// Fills batches of pairs of sequences, as graphs, on the host.  Copies each batch to a backend's memory.  Allocates
+// memory only in the constructor.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,8 @@
 namespace triad {
 
 namespace detail {
-/// Returns the capacity of the whole graphs, including the sources that are added to pad a batch's source graphs.
+/// Returns the capacity for whole graphs.  The capacity includes the sources that are added to pad the source graphs of
+/// a batch.
 constexpr graph_dims whole_with_sources(edge_pair_dims const& capacity) {
   auto const source = padded_room(capacity.source);
   auto whole = capacity.whole;
@@ -32,8 +33,8 @@ constexpr graph_dims whole_with_sources(edge_pair_dims const& capacity) {
 }
 }  // namespace detail
 
-/// Returns the capacity for padded batches that have at most `capacity` before padding.  The numbers of edges and nodes
-/// are rounded up to the next bucket.  The number of target tokens grows by an eighth of the number of nodes.
+/// Returns the capacity that padded batches need if they have at most `capacity` before padding.  The numbers of edges
+/// and nodes are rounded up to the next bucket.  The number of target tokens grows by an eighth of the number of nodes.
 constexpr edge_pair_dims padded_room(edge_pair_dims const& capacity) {
   auto source = padded_room(capacity.source);
   auto const whole = padded_room(detail::whole_with_sources(capacity));
@@ -41,17 +42,17 @@ constexpr edge_pair_dims padded_room(edge_pair_dims const& capacity) {
   return {whole.graphs, source, whole, capacity.targets + whole.nodes / 8};
 }
 
-/// Takes the same sequences as pair_loader, without `begin` and `end`.  For a source s and a target t, the model reads
-/// `s end` and `begin t`, and its targets are `t end`.
+/// Fills batches with pairs.  Takes sequences without `begin` and `end`, as pair_loader does.  For a source s and a
+/// target t, the model reads `s end` and `begin t`, and its targets are `t end`.
 template <backend Ex, class T>
 class edge_pair_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Allocates memory for batches up to `capacity` (see edge_pair_dims_of), which counts one additional token for every
-  /// sequence.  layout and width must be the model's.  where: memory_of(ex) if the backend computes on a device; not
-  /// needed on a host.  positions: the number of position encodings, if a decoder will go on to longer targets than
-  /// those that are added here.
+  /// Allocates memory for batches up to `capacity` (see edge_pair_dims_of).  The capacity includes one additional token
+  /// for every sequence.  `layout` and `width` must equal those of the model.  If the backend computes on a device,
+  /// `where` must be memory_of(ex).  On a host, `where` is not needed.  If a decoder will continue to longer targets
+  /// than the added targets, `positions` is the number of position encodings.
   edge_pair_loader(edge_pair_dims const& capacity, edge_pair_layout const& layout, index_t width, index_t begin_token,
                    index_t end_token, memory where = {}, index_t positions = 0)
       : capacity_(checked(capacity)),
@@ -90,7 +91,7 @@ class edge_pair_loader {
            fits(dims() + edge_pair_dims_of(source_length + 1, target_length + 1), capacity_);
   }
   /// Adds a pair.  Throws contract_violation if the pair does not fit or a token is below 0.  Does not check that the
-  /// model knows each token; the model's gather_rows() does so on hosts.
+  /// model knows each token.  On a host, gather_rows() checks the tokens when the model reads the batch.
   void add(std::span<index_t const> source, std::span<index_t const> target) {
     detail::expect_pair("edge_pair_loader", source, target, has_room(count(source), count(target)), dims(), capacity_);
     index_t const first = targets_;
@@ -103,7 +104,8 @@ class edge_pair_loader {
               token_.begin() + whole_.dims().nodes - (targets_ - first));
   }
 
-  /// has_room() and add() of a source alone, whose target is to be decoded; the target in the batch is then empty.
+  /// Like has_room() and add(), but for a source alone, whose target a decoder will write.  The target in the batch is
+  /// empty.
   bool has_room(index_t source_length) const {
     return source_length >= 0 && source_length < capacity_.whole.max_nodes && source_length < most_nodes &&
            fits(dims() + edge_pair_dims_of(source_length + 1, 0), capacity_);
@@ -118,8 +120,9 @@ class edge_pair_loader {
   /// Returns the batch and its targets, in the backend's memory.  The result is valid until the next call.
   std::pair<edge_pair_batch<T>, pair_answers> upload() {
     auto const z = dims();
-    // One table has the initial states of edges, followed by the encoder's states, which begin at index `known_from`.
-    // In a positional layout, every row of the batch has an initial state of its own, so the index is known only now.
+    // A single table has the initial states of edges, followed by the states from the encoder, which begin at index
+    // `known_from`.  In a positional layout, every row of the batch has its own initial state, so the index depends on
+    // the batch.
     index_t const known_from = relational() ? layout_.relative.count() : z.whole.rows;
     for (index_t r = 0; r < z.whole.rows; ++r) {
       auto const known = known_[size(r)], itself = relational() ? place_[size(r)] : r;
@@ -154,8 +157,8 @@ class edge_pair_loader {
     });
   }
 
-  /// Returns a batch for training.  If the backend replays recorded work, the source graphs and the whole graphs are
-  /// each padded to a shape that other batches share (batches/padding.hpp).  The trainer's capacity must then be
+  /// Returns a batch for training.  If the backend replays recorded work, pads the source graphs to one of a few
+  /// shapes, and then the whole graphs (batches/padding.hpp).  The capacity of the trainer must then be
   /// padded_room_for<Ex>(capacity).  The padding consists of pairs with only a source, pairs with only a target, and
   /// empty pairs.  Added pairs have no targets in the loss.
   std::pair<edge_pair_batch<T>, pair_answers> upload_padded() {
@@ -190,8 +193,9 @@ class edge_pair_loader {
     auto const of_source = source_.add(s), all = whole_.add(s + t);
     lay(of_source, all, s, t, [&](index_t i) { return i + 1 < s ? source[size(i)] : end_; });
   }
-  /// Writes the two graphs of a pair.  of_source, all: the offsets of the source graph and of the whole graph.  s, t:
-  /// the numbers of tokens of the source and the target.  token(i): token i of the source.
+  /// Writes the two graphs of a pair.  `of_source` and `all` are the offsets of the source graph and of the whole
+  /// graph.  `s` and `t` are the numbers of tokens of the source and of the target.  token(i) returns token i of the
+  /// source.
   template <class Token>
   void lay(graph_dims const& of_source, graph_dims const& all, index_t s, index_t t, Token const& token) {
     index_t const n = s + t;
@@ -220,9 +224,9 @@ class edge_pair_loader {
     }
   }
 
-  /// Adds pairs with only a source until the source graphs have a shape that other batches share.  Then adds pairs with
-  /// only a target until the whole graphs have such a shape.  Returns false if there is no such shape; some pairs may
-  /// then have been added.
+  /// Adds pairs with only a source until the source graphs have one of the shapes of padded batches.  Then adds pairs
+  /// with only a target until the whole graphs have one of these shapes.  Returns false if there is no shape that fits.
+  /// In this case, some pairs may have been added.
   bool fill_up() {
     auto const no_token = [](index_t) { return index_t{0}; };
     bool fit = true;

@@ -1,5 +1,5 @@
-// Fills batches of labelled graphs on the host, and copies them to a backend's memory.  Allocates only when it is
-// constructed.
+// Fills batches of labelled graphs on the host, and copies each batch to a backend's memory.  Allocates memory only in
+// the constructor.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -43,7 +43,7 @@ struct further_question {
   index_t answer = -1;  // -1: unknown
 };
 
-/// A graph and a question about it.  The spans view data that the caller owns.
+/// A graph and a question about it.  The caller owns the data to which the spans refer.
 struct graph_question {
   index_t nodes = 0;
   std::span<labelled_edge const> edges{};
@@ -60,8 +60,8 @@ class graph_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Allocates memory for batches up to `capacity`.  where: memory_of(ex) if the backend computes on a device; not
-  /// needed on a host.
+  /// Allocates memory for batches up to `capacity`.  If the backend computes on a device, `where` must be
+  /// memory_of(ex).  On a host, `where` is not needed.
   explicit graph_loader(graph_dims capacity, memory where = {})
       : graphs_(graph_offsets::padded_for<Ex>(capacity, 0, {.loader = "graph_loader"})),
         label_(size(padded_room_for<Ex>(capacity).rows)),
@@ -75,7 +75,8 @@ class graph_loader {
   void clear() { graphs_.clear(); }
   /// Returns true if a graph of n nodes with this number of further questions fits.
   bool has_room(index_t n, index_t further = 0) const { return graphs_.has_room(n, further); }
-  /// Sets w, the weight of all further questions of a batch together (batches/graph_queries.hpp).  It is 1 at first.
+  /// Sets w, the weight of all further questions of a batch together (batches/graph_queries.hpp).  The initial weight
+  /// is 1.
   void further_weight(double weight) {
     TRIAD_EXPECTS(weight >= 0 && is_finite(weight), "graph_loader: the weight of further questions is " +
                                                         std::to_string(weight) +
@@ -83,9 +84,9 @@ class graph_loader {
     further_weight_ = weight;
   }
 
-  /// Adds a graph of n nodes, in which all edges have the label 0, and a question about (source, target).  answer: -1
-  /// if the answer is unknown.  Returns a pointer to the labels, for the caller to fill: edge (i, j) has index i * n +
-  /// j.
+  /// Adds a graph of n nodes and a question about (source, target).  `answer` is -1 if the answer is unknown.  All
+  /// edges have the label 0.  Returns a pointer to the labels, which the caller can then set.  The label of edge (i, j)
+  /// has index i * n + j.
   index_t* add(index_t n, index_t source, index_t target, index_t answer) {
     graphs_.expect_room(n);
     detail::expect_query("a question", source, target, n);
@@ -100,7 +101,8 @@ class graph_loader {
     return labels;
   }
 
-  /// Adds a question about the last graph.  In the batch, this question follows the questions of all graphs.
+  /// Adds a further question about the last graph.  In the batch, further questions follow the first questions of all
+  /// graphs.
   void ask(further_question const& q) {
     TRIAD_EXPECTS(graphs_.has_room_to_ask(), "graph_loader: another question after " + std::to_string(dims().further) +
                                                  " further ones of " + std::to_string(dims().graphs) +
@@ -115,8 +117,8 @@ class graph_loader {
     further_answer_[at] = q.answer;
   }
 
-  /// Adds a graph with its edges and questions.  Adds the missing inverse edges, except those from a node to itself.
-  /// If an edge leads to no node of the graph, if a label is below 1, or if an edge has two labels, throws
+  /// Adds a graph with its edges and questions.  Adds missing inverse edges, except for edges from a node to itself.
+  /// If an end of an edge is not a node of the graph, if a label is below 1, or if an edge has two labels, throws
   /// contract_violation and adds nothing.
   index_t* add(graph_question const& g) {
     auto const text = [](index_t v) { return std::to_string(v); };
@@ -164,7 +166,7 @@ class graph_loader {
   }
 
   graph_dims const& dims() const { return graphs_.dims(); }
-  /// The answer of each graph of the batch, without the answers of further questions.  Valid until the next add().
+  /// Returns the answers to the first questions of all graphs.  The span is valid until the next add().
   std::span<index_t const> answers() const { return {target_.data(), size(dims().graphs)}; }
 
   /// Returns the batch and its answers, in the backend's memory.  The result is valid until the next call.
@@ -181,15 +183,15 @@ class graph_loader {
       return std::pair(batch, answer);
     });
   }
-  /// Returns a batch for training.  If the backend replays recorded work, the batch is padded to a shape that other
-  /// batches share (batches/padding.hpp).  The trainer's capacity must then be padded_room_for<Ex>(capacity).  Added
-  /// graphs have no answers.
+  /// Returns a batch for training.  If the backend replays recorded work, pads the batch to one of a few shapes
+  /// (batches/padding.hpp).  The capacity of the trainer must then be padded_room_for<Ex>(capacity).  Added graphs have
+  /// no answers.
   std::pair<graph_queries, vec<index_t const>> upload_padded() {
     auto const before = dims();
     auto const pad = [&] {
       bool const padded = graphs_.pad([&](index_t n, graph_dims const& first) {
         auto const g = size(first.graphs);
-        // The questions of all added graphs refer to the first added node, because some of these graphs have no nodes.
+        // The questions of all added graphs refer to the first added node, because some added graphs have no nodes.
         query_edge_[g] = before.rows;
         query_source_[g] = query_target_[g] = before.nodes;
         target_[g] = -1;
@@ -209,7 +211,7 @@ class graph_loader {
   static std::size_t bytes(graph_dims const& d) {
     return upload_bytes(graph_queries::measured(d), vec<index_t const>(nullptr, d.questions()));
   }
-  /// Copies the further questions to the place after the questions of the graphs.
+  /// Copies the further questions to the place after the first questions of all graphs.
   void join_further() {
     auto const b = static_cast<std::ptrdiff_t>(dims().graphs), f = static_cast<std::ptrdiff_t>(dims().further);
     if (f == 0) return;

@@ -12,10 +12,11 @@
 
 namespace triad {
 
-/// The largest number of nodes of a graph or sequence, so that its third power fits into index_t.
+/// The largest number of nodes of a graph or sequence.  The third power of this number fits into index_t.
 inline constexpr index_t most_nodes = index_t{1} << 20;
 
-/// Words for error messages: the loader's name, and the loader's words for a graph and for its nodes.
+/// The words for error messages: the name of the loader, and the loader's words for a graph and for the nodes of a
+/// graph.
 struct graph_words {
   char const* loader = "graph_offsets";
   char const* one = "a graph";
@@ -35,8 +36,8 @@ class graph_offsets {
                      {"further", capacity.further}});
     reserve(capacity.graphs);
   }
-  /// Returns offsets whose capacity includes padding, if the backend replays recorded work.  graphs: the capacity for
-  /// graphs is at least this number.
+  /// Returns empty offsets with this capacity.  If the backend replays recorded work, the capacity of the result
+  /// includes padding.  The result has room for at least `graphs` graphs.
   template <backend Ex>
   static graph_offsets padded_for(graph_dims const& capacity, index_t graphs = 0, graph_words const& words = {}) {
     graph_offsets all(capacity, words);
@@ -58,10 +59,11 @@ class graph_offsets {
     return fits(all, capacity_);
   }
   bool has_room_to_ask() const { return dims_.graphs > 0 && dims_.further < capacity_.further; }
-  /// Adds a further question about the last graph; returns its index among the further questions.
+  /// Adds a further question about the last graph.  Returns the index of this question among the further questions.
   index_t ask() { return dims_.further++; }
 
-  /// Adds a graph of n nodes.  Returns the dims before it, which are the offsets of its first node, edge and triangle.
+  /// Adds a graph of n nodes.  Returns the sizes before this graph, which are the offsets of the first node, edge and
+  /// triangle of the graph.
   graph_dims add(index_t n) {
     expect_room(n);
     return append(n);
@@ -75,9 +77,10 @@ class graph_offsets {
                                   dims_, capacity_));
   }
 
-  /// Pads the batch to a shape that other batches share; take_back() undoes it.  Calls add(n, dims before it) for each
-  /// added graph of n nodes.  The first added graph has nodes; the last ones may have none.  Adds nothing if the
-  /// backend does not replay recorded work, or if no such shape is near.  Returns whether the batch was padded.
+  /// Adds graphs until the batch has one of the shapes of padded batches.  take_back() removes the added graphs.  For
+  /// each added graph of n nodes, calls add(n, sizes before this graph).  The first added graph has at least one node;
+  /// the last graphs may have no nodes.  Adds nothing if the backend does not replay recorded work, or if no shape is
+  /// near.  Returns whether the batch was padded.
   template <class Add>
   bool pad(Add const& add) {
     if (!padding_ || !padding_->find(dims_)) return false;
@@ -85,10 +88,11 @@ class graph_offsets {
     dims_ = padding_->dims();
     return true;
   }
-  /// Adds a graph of n >= 0 nodes, because another set of graphs was padded by one graph.  Returns the dims before it.
+  /// Adds a graph of n >= 0 nodes, because a graph was added to another set of graphs as padding.  Returns the sizes
+  /// before this graph.
   graph_dims add_padding(index_t n) { return append(n); }
 
-  /// Removes every graph that was added after the dims were `before`.
+  /// Removes every graph that was added after the sizes were `before`.
   void take_back(graph_dims const& before) { dims_ = before; }
 
   template <class Put>

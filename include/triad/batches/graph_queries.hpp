@@ -8,8 +8,8 @@
 //
 //   loss = 1/m sum over graphs of loss(its question) + w/m sum over further questions of loss(question)
 //
-// With this definition, the loss of a batch that is computed in parts (train/trainer.hpp) is the loss of the whole
-// batch.
+// With this definition, a batch that is computed in parts (train/trainer.hpp) has the same loss as a batch that is
+// computed as a whole.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct graph_queries {
     f.maybe(further_share);
     mask.each(f);
   }
-  /// Returns a batch of these sizes for memory planning; its views have no memory.
+  /// Returns a batch of these sizes for planning memory.  The views of the batch have no memory.
   static graph_queries measured(graph_dims const& dims) {
     graph_queries full;
     full.graphs.dims = dims;
@@ -57,8 +57,8 @@ struct graph_queries {
 };
 
 namespace detail {
-/// Calls look_up(), which gathers the table rows of the labels of all edges.  If a label has no row, throws
-/// contract_violation, which names the edge and its graph.  Only hosts detect such a label.
+/// Calls look_up(), which gathers the table rows of the labels of all edges.  If the table has no row for a label,
+/// throws contract_violation.  The message names the edge and its graph.  Only hosts detect a label without a row.
 template <class F>
 void by_known_labels(graph_batch const& graphs, F const& look_up) {
   try {
@@ -75,8 +75,8 @@ void by_known_labels(graph_batch const& graphs, F const& look_up) {
 }
 }  // namespace detail
 
-/// Base class of models of labelled graphs.  Has the functions that a trainer needs.  The model must have targets(),
-/// the number of logits.
+/// The base class of models of labelled graphs, with the functions that a trainer needs.  The model must have a member
+/// function targets(), which returns the number of logits.
 template <class Model, class T>
 struct answers_questions {
   using output = tensor<T, dyn, dyn>;  // (q, targets)
@@ -85,11 +85,10 @@ struct answers_questions {
   output plan_output(arena& place, graph_dims const& dims) const {
     return place.make<output>(dims.questions(), static_cast<Model const&>(*this).targets());
   }
-  /// Returns a batch and targets of these sizes for memory planning; their views have no memory.
+  /// Returns a batch and targets of these sizes for planning memory.  Their views have no memory.
   static auto measured_input(graph_dims const& dims) { return Model::input::measured(dims); }
   static answers measured_answers(graph_dims const& dims) { return answers(nullptr, dims.questions()); }
-  /// Computes the loss, which is the mean cross entropy with the weight of further questions as above, and its
-  /// gradient.
+  /// Computes the loss, as defined at the beginning of this header, and its gradient.
   template <backend Ex>
   void loss(Ex& ex, arena& scratch, graph_queries const& in, output logits, answers const& targets, vec<T> loss,
             output dlogits) const {

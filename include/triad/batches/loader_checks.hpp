@@ -1,4 +1,5 @@
-// Checks that all loaders make: for impossible capacities, for tokens below 0, and for samples that do not fit.
+// Functions with which all loaders check their arguments: impossible capacities, tokens below 0, and samples that do
+// not fit.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,14 +24,14 @@ inline void expect_capacity(std::initializer_list<named_size> counts) {
                                                        std::to_string(most));
 }
 namespace detail {
-/// Throws contract_violation if a token is below 0.  loader: the name for the message.
+/// Throws contract_violation if a token is below 0.  `loader` is the name of the loader in the message.
 inline void expect_tokens(char const* loader, std::span<index_t const> tokens) {
   auto const bad = std::find_if(tokens.begin(), tokens.end(), [](index_t token) { return token < 0; });
   TRIAD_EXPECTS(bad == tokens.end(), std::string(loader) + ": token " + std::to_string(bad - tokens.begin()) +
                                          " of a sequence is " + std::to_string(*bad) + ", expected 0 or more");
 }
-/// Throws contract_violation if a token of the pair is below 0 or if the pair does not fit.  expect_source() checks a
-/// source without a target.
+/// Throws contract_violation if a token of the pair is below 0 or if the pair does not fit.  expect_source() does the
+/// same for a source without a target.
 template <class Dims>
 void expect_pair(char const* loader, std::span<index_t const> source, std::span<index_t const> target, bool has_room,
                  Dims const& dims, Dims const& capacity) {

@@ -1,20 +1,20 @@
 // Pads batches of graphs to a few shapes, for backends that record work and replay it, such as CUDA graphs.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recorded work can be replayed only for the same sizes.  Shuffled batches of graphs of different sizes rarely have
-// equal total sizes.  So the numbers of edges and nodes are rounded up to buckets.  Below 96, buckets are 8 apart;
-// above, they are at most a twelfth of their size apart.  The missing nodes and edges come from added graphs without a
-// question:
+// Recorded work can be replayed only for a batch of the same sizes.  Shuffled batches rarely have equal numbers of
+// edges and nodes.  So the numbers of edges and nodes of a batch are rounded up to certain numbers, which are called
+// buckets.  Up to 96, the buckets are the multiples of 8.  Above 96, the distance from a bucket to the next is at most
+// a twelfth of the bucket.  Graphs without a question are added for the missing nodes and edges:
 //
 //   sum of m = missing nodes,  sum of m^2 = missing edges      over the sizes m of these graphs
 //
-// So each row belongs to a graph.  An added graph is computed like any other: its numbers are finite, and no other
-// graph depends on it.  It has no loss, so its gradients are zero and change no sum.  Added graphs follow the batch, so
-// dropout has the same masks for the batch as without padding.  There are two exceptions.  In attention over sequences,
-// the random number of an element depends on the sizes of the whole batch.  And the rows of further questions follow
-// the rows of the added graphs, so their random numbers change.
+// So each row belongs to a graph.  An added graph is computed like any other graph.  Its numbers are finite, and no
+// other graph depends on it.  An added graph has no loss, so its gradients are zero and do not change any sum.  Added
+// graphs follow the graphs of the batch, so padding does not change the dropout masks of the batch.  There are two
+// exceptions.  In attention over sequences, the random number of an element depends on the sizes of the whole batch.
+// The rows of further questions follow the rows of the added graphs, so the random numbers of further questions change.
 //
-// The shape depends only on the batch and the capacity, so a resumed run has the same shapes as an uninterrupted one.
+// The shape depends only on the batch and the capacity, so a resumed run has the same shapes as an uninterrupted run.
 #pragma once
 
 #include <algorithm>
@@ -44,8 +44,9 @@ constexpr index_t padded_graphs(index_t graphs) {
   return power / 4 * 3 >= least ? power / 4 * 3 : power;
 }
 
-/// Returns the capacity for padded batches that have at most `capacity` before padding.  It has more graphs, because
-/// graphs are added that are small or empty, and the next buckets of edges and nodes.
+/// Returns the capacity that padded batches need if they have at most `capacity` before padding.  The numbers of edges
+/// and nodes are rounded up to the next buckets.  The number of graphs grows, because padding adds small and empty
+/// graphs.
 constexpr graph_dims padded_room(graph_dims const& capacity) {
   constexpr index_t most = std::numeric_limits<index_t>::max();
   index_t const rows = bucket_of(capacity.rows + 1), longest = std::max<index_t>(capacity.max_nodes, 1);
@@ -56,17 +57,17 @@ constexpr graph_dims padded_room(graph_dims const& capacity) {
           .max_nodes = capacity.max_nodes,
           .further = bucket_of(capacity.further)};
 }
-/// Returns padded_room(capacity), for graphs or for pairs, if the backend replays recorded work; otherwise returns
+/// Returns padded_room(capacity), for graphs or for pairs, if the backend replays recorded work.  Otherwise returns
 /// `capacity`.
 template <backend Ex, class Dims>
 constexpr Dims padded_room_for(Dims const& capacity) {
   return replays<Ex> ? padded_room(capacity) : capacity;
 }
 
-/// Computes the sizes of the graphs that pad a batch.  Allocates only when it is constructed.
+/// Computes the sizes of the graphs that pad a batch.  Allocates memory only in the constructor.
 class graph_padding {
  public:
-  /// capacity: the capacity for batches before padding.
+  /// `capacity` is the capacity for batches before padding.
   explicit graph_padding(graph_dims const& capacity) : room_(padded_room(capacity)) {
     nodes_.reserve(static_cast<std::size_t>(room_.graphs));
   }
@@ -99,9 +100,9 @@ class graph_padding {
     return false;
   }
 
-  /// The sizes of the padded batch.  `triangles` is an upper bound; no memory is planned with it.
+  /// The sizes of the padded batch.  `triangles` is only an upper bound.  No memory is planned with `triangles`.
   graph_dims const& dims() const { return dims_; }
-  /// The number of nodes of each added graph, in descending order; the last ones may be 0.
+  /// The number of nodes of each added graph, in descending order.  The last numbers may be 0.
   std::span<index_t const> nodes() const { return nodes_; }
 
  private:
@@ -109,9 +110,9 @@ class graph_padding {
   /// in tiles.
   static constexpr index_t longest_of(index_t n) { return n <= 6 ? 6 : (n + 15) / 16 * 16; }
 
-  /// Finds the sizes of at most `graphs` graphs with `nodes` nodes and `rows` edges in all, each of at most `largest`
-  /// nodes, and appends them.  Returns false, and appends nothing, if there are none.  Backtracks if a graph was too
-  /// large; searches rarely take more than a thousand steps.
+  /// Divides `nodes` nodes and `rows` edges among at most `graphs` graphs, each with at most `largest` nodes.  Appends
+  /// the number of nodes of each graph.  Returns false, and appends nothing, if there is no such division.  The search
+  /// goes back if a graph was too large.  It rarely takes more than a thousand steps.
   bool cut(index_t nodes, index_t rows, index_t graphs, index_t largest) {
     if (nodes == 0) return rows == 0;
     // `rows` must lie between the edges of `graphs` graphs of equal size and the edges of graphs of the largest size.

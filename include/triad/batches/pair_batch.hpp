@@ -9,25 +9,25 @@
 
 namespace triad {
 
-/// The sizes of a batch of pairs, which are known on the host and from which memory is planned.
+/// The sizes of a batch of pairs, which the host knows and with which it plans memory.
 struct pair_dims {
   index_t pairs = 0;                               // b
   index_t source_rows = 0, target_rows = 0;        // the numbers of tokens of all sources and of all targets
   index_t longest_source = 0, longest_target = 0;  // the numbers of tokens of the longest sequences
 };
 
-/// Returns the dims of one pair whose sequences have these numbers of tokens, including `begin` and `end`.
+/// Returns the sizes of a batch of one pair.  The numbers of tokens include `begin` and `end`.
 constexpr pair_dims dims_of(index_t source_tokens, index_t target_tokens) {
   return {1, source_tokens, target_tokens, source_tokens, target_tokens};
 }
 
-/// Returns the dims of two batches together.
+/// Returns the sizes of both batches together.
 constexpr pair_dims operator+(pair_dims const& a, pair_dims const& b) {
   return {a.pairs + b.pairs, a.source_rows + b.source_rows, a.target_rows + b.target_rows,
           std::max(a.longest_source, b.longest_source), std::max(a.longest_target, b.longest_target)};
 }
 
-/// Lists the counts of the dims for core/batch_sizes.hpp.
+/// Lists the sizes for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(pair_dims& d, F&& f) {
   f.sum(d.pairs, "pairs");
@@ -37,19 +37,19 @@ constexpr void each_count(pair_dims& d, F&& f) {
   f.largest(d.longest_target, "in the longest target");
 }
 
-/// Returns the smallest dims that hold a batch of dims a and also one of dims b.
+/// Returns the smallest sizes into which a batch of sizes a and a batch of sizes b both fit.
 constexpr pair_dims larger(pair_dims const& a, pair_dims const& b) {
   return {std::max(a.pairs, b.pairs), std::max(a.source_rows, b.source_rows), std::max(a.target_rows, b.target_rows),
           std::max(a.longest_source, b.longest_source), std::max(a.longest_target, b.longest_target)};
 }
 
-/// Returns true if a batch of dims d fits into dims capacity.
+/// Returns true if a batch of sizes d fits into `capacity`.
 constexpr bool fits(pair_dims const& d, pair_dims const& capacity) {
   return d.pairs <= capacity.pairs && d.source_rows <= capacity.source_rows && d.target_rows <= capacity.target_rows &&
          d.longest_source <= capacity.longest_source && d.longest_target <= capacity.longest_target;
 }
 
-/// Sources, and the part of their targets that a decoder has seen.  Loaders put sequences one after another, without
+/// A batch of sources and of the targets that a decoder reads.  Loaders put sequences one after another, without
 /// padding.  Masks are only for batches that are padded to equal lengths.
 template <class T>
 struct pair_batch {
@@ -76,7 +76,8 @@ struct pair_batch {
     f.maybe(source_masked);
     f.maybe(target_masked);
   }
-  /// Returns a batch of these sizes for memory planning; its views have no memory.  width: the model's width.
+  /// Returns a batch of these sizes for planning memory.  The views of the batch have no memory.  `width` is the width
+  /// of the model.
   static pair_batch measured(pair_dims const& z, index_t width) {
     pair_batch full;
     full.sizes = z;
@@ -89,14 +90,14 @@ struct pair_batch {
 
 /// The targets of a batch of pairs.
 struct pair_answers {
-  // (target rows) the token that follows the tokens that the decoder has seen; a negative token is not in the loss
+  // (target rows) the token that follows each target token; a negative token is not in the loss
   vec<index_t const> next{nullptr, 0};
 
   template <class F>
   void each(F&& f) {
     f(next);
   }
-  /// Returns targets of these sizes for memory planning; their views have no memory.
+  /// Returns targets of these sizes for planning memory.  The views of the targets have no memory.
   static pair_answers measured(pair_dims const& dims) { return {vec<index_t const>(nullptr, dims.target_rows)}; }
 };
 

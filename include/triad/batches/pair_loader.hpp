@@ -1,5 +1,5 @@
-// Fills batches of pairs of sequences on the host, and copies them to a backend's memory.  Allocates only when it is
-// constructed.
+// Fills batches of pairs of sequences on the host, and copies each batch to a backend's memory.  Allocates memory only
+// in the constructor.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,16 +19,17 @@
 
 namespace triad {
 
-/// Takes sequences without `begin` and `end`, as text::dictionary::numbers() returns them (encode() adds them).  For a
-/// source s and a target t, the model reads `s end` and `begin t`, and its targets are `t end`.
+/// Fills batches with pairs.  Takes sequences without `begin` and `end`.  So use text::dictionary::numbers() and not
+/// encode(), which adds `end`.  For a source s and a target t, the model reads `s end` and `begin t`, and its targets
+/// are `t end`.
 template <backend Ex, class T>
 class pair_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Allocates memory for batches up to `capacity`, which counts one additional token for every sequence.  width: the
-  /// model's width, which is also the width of the position encodings.  where: memory_of(ex) if the backend computes on
-  /// a device; not needed on a host.
+  /// Allocates memory for batches up to `capacity`.  The capacity includes one additional token for every sequence.
+  /// `width` is the width of the model and of the position encodings.  If the backend computes on a device, `where`
+  /// must be memory_of(ex).  On a host, `where` is not needed.
   pair_loader(pair_dims const& capacity, index_t width, index_t begin_token, index_t end_token, memory where = {})
       : capacity_(checked(capacity)),
         begin_(begin_token),
@@ -55,7 +56,7 @@ class pair_loader {
            fits(dims_ + dims_of(source_length + 1, target_length + 1), capacity_);
   }
   /// Adds a pair.  Throws contract_violation if the pair does not fit or a token is below 0.  Does not check that the
-  /// model knows each token; the model's gather_rows() does so on hosts.
+  /// model knows each token.  On a host, gather_rows() checks the tokens when the model reads the batch.
   void add(std::span<index_t const> source, std::span<index_t const> target) {
     detail::expect_pair("pair_loader", source, target, has_room(count(source), count(target)), dims_, capacity_);
     index_t const row = dims_.target_rows;
@@ -66,7 +67,8 @@ class pair_loader {
     dims_ = dims_ + dims_of(count(source) + 1, count(target) + 1);
   }
 
-  /// has_room() and add() of a source alone, whose target is to be decoded; the target in the batch is then empty.
+  /// Like has_room() and add(), but for a source alone, whose target a decoder will write.  The target in the batch is
+  /// empty.
   bool has_room(index_t source_length) const {
     return source_length >= 0 && source_length < capacity_.longest_source &&
            fits(dims_ + dims_of(source_length + 1, 0), capacity_);
@@ -98,9 +100,9 @@ class pair_loader {
     });
   }
 
-  /// Returns a batch for training.  If the backend replays recorded work, the batch is padded to a shape that other
-  /// batches share (batches/pair_padding.hpp).  The trainer's capacity must then be padded_room_for<Ex>(capacity).
-  /// Added pairs have no targets.
+  /// Returns a batch for training.  If the backend replays recorded work, pads the batch to one of a few shapes
+  /// (batches/pair_padding.hpp).  The capacity of the trainer must then be padded_room_for<Ex>(capacity).  Added pairs
+  /// have no targets.
   std::pair<pair_batch<T>, pair_answers> upload_padded() {
     auto const before = dims_;
     auto const pad = [&] {
@@ -139,7 +141,7 @@ class pair_loader {
     side(index_t pairs, index_t rows)
         : size(static_cast<std::size_t>(pairs)), first(size), token(static_cast<std::size_t>(rows)), position(token) {}
 
-    /// Writes sequence p from row r on: *before, the tokens, and *after.  A null pointer adds no token.
+    /// Writes sequence p into the rows from r on: *before, the tokens, and *after.  A null pointer adds no token.
     void add(index_t p, index_t r, std::span<index_t const> tokens, index_t const* before, index_t const* after) {
       auto at = token.begin() + r;
       if (before) *at++ = *before;
@@ -151,7 +153,7 @@ class pair_loader {
       for (index_t i = 0; i < n; ++i) position[static_cast<std::size_t>(r + i)] = i;
     }
 
-    /// Writes sequence p from row r on, as n times token 0.
+    /// Writes sequence p into the rows from r on.  The sequence has n tokens, which are all 0.
     void add_blanks(index_t p, index_t r, index_t n) {
       size[static_cast<std::size_t>(p)] = n;
       first[static_cast<std::size_t>(p)] = r;

@@ -1,10 +1,11 @@
 // Pads batches of pairs to a few shapes, for backends that record work and replay it, such as CUDA graphs.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Similar to batches/padding.hpp, except that a sequence of m tokens adds m rows and not m^2.  So the missing tokens of
-// sources and of targets are divided evenly among the added pairs.  These pairs are short, so their attention costs
-// little.  An added pair has target tokens only if it has source tokens to which they can attend.  It has no targets in
-// the loss, so its gradients are zero.
+// This padding is similar to batches/padding.hpp.  But a sequence of m tokens adds only m rows, whereas a graph of m
+// nodes adds m^2 rows.  So the missing tokens of sources and of targets are divided evenly among the added pairs.  The
+// added pairs are short, so their attention costs little.  An added pair has target tokens only if it has source
+// tokens, because target tokens attend to source tokens.  An added pair has no targets in the loss, so its gradients
+// are zero.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +15,8 @@
 
 namespace triad {
 
-/// Returns the capacity for padded batches that have at most `capacity` before padding.  It has more pairs, because
-/// pairs are added that are short or empty, and the next buckets of tokens.
+/// Returns the capacity that padded batches need if they have at most `capacity` before padding.  The numbers of tokens
+/// are rounded up to the next buckets.  The number of pairs grows, because padding adds short and empty pairs.
 constexpr pair_dims padded_room(pair_dims const& capacity) {
   return {padded_graphs(capacity.pairs), bucket_of(capacity.source_rows + 1), bucket_of(capacity.target_rows + 1),
           capacity.longest_source, capacity.longest_target};
@@ -26,8 +27,8 @@ struct pair_padding {
   pair_dims dims;                                       // sizes of the batch, with its padding if it is padded
   index_t pairs = 0, source_rows = 0, target_rows = 0;  // the numbers that padding adds
 
-  /// The numbers of source tokens and of target tokens of added pair p.  All added pairs that have tokens have the same
-  /// number, except that the first ones may have one more.
+  /// The numbers of source tokens and of target tokens of added pair p.  All added pairs with tokens have the same
+  /// number of tokens, except that the first pairs may have one token more.
   index_t source_tokens(index_t p) const { return tokens_of(source_rows, with_source(), p); }
   index_t target_tokens(index_t p) const { return tokens_of(target_rows, with_target(), p); }
 

@@ -1,4 +1,5 @@
-// Sinusoidal position encodings ("waves"): two variants, those of Edge Transformers and those of sequence models.
+// Sinusoidal position encodings ("waves").  Edge Transformers use position_waves(), and sequence models use
+// half_waves().
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

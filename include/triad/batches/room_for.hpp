@@ -6,8 +6,8 @@
 //   graph_dims const room = room_for_graphs(100, 7, 12);              for 100 graphs of about 7 and at most 12 nodes
 //   pair_dims const pairs = room_for(data, 100, [](auto const& s) { return dims_of(s.source + 1, s.target + 1); });
 //
-// A count that adds up over samples, such as the number of edges, gets the sum of its `most` largest values.  So any
-// `most` samples fit, and no memory is wasted on impossible batches.
+// For a size that adds up over samples, such as the number of edges, the capacity is the sum of the `most` largest
+// values in the data.  So any `most` samples fit, and no memory is wasted on impossible batches.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ constexpr auto dims_of_size(Size const& size) {
     return size;
 }
 
-/// Collects the counts of the dims of many samples, with one list for each count.
+/// Collects the sizes of many samples, with one list for each field of the sizes.
 struct counts_of_samples {
   std::vector<std::vector<index_t>>& lists;
   std::size_t k = 0;
@@ -56,7 +56,7 @@ struct counts_of_samples {
   void largest(index_t count, char const* = nullptr) { sum(count); }
   void maybe(index_t count, char const* = nullptr) { sum(count); }
 };
-/// Sets each count of dims to the largest value that `most` samples can need.
+/// Sets each field of the sizes to the largest value that `most` samples can need.
 struct counts_of_room {
   std::vector<std::vector<index_t>>& lists;
   std::size_t most, k = 0;
@@ -75,8 +75,9 @@ struct counts_of_room {
 };
 }  // namespace detail
 
-/// Returns the capacity for any `most` samples of the data.  size_of(sample) returns the sample's number of nodes, or
-/// the dims of this sample alone, as dims_of(n), dims_of(source, target) and edge_pair_dims_of return them.
+/// Returns a capacity into which any `most` samples of the data fit.  size_of(sample) returns the number of nodes of
+/// the sample, or the sizes of a batch of this sample alone.  dims_of(n), dims_of(source, target) and edge_pair_dims_of
+/// return such sizes.
 template <class Data, class SizeOf = nodes_of_sample>
   requires requires(Data const& data) {
     std::size(data);

@@ -12,7 +12,7 @@
 
 namespace triad {
 
-/// A batch of sentences, with masks of padding.  If some tokens were dropped, it also has the original tokens.
+/// A batch of sentences, with masks of padding.  If some tokens were dropped, the batch also has the original tokens.
 template <class T>
 struct sentence_batch : token_sequences<T> {
   triangle_mask mask{};                           // for batches padded to equal lengths only
@@ -29,7 +29,8 @@ struct sentence_batch : token_sequences<T> {
     f.maybe(word);
     mask.each(f);
   }
-  /// Returns a batch of these sizes for memory planning; its views have no memory.  width: the model's width.
+  /// Returns a batch of these sizes for planning memory.  The views of the batch have no memory.  `width` is the width
+  /// of the model.
   static sentence_batch measured(graph_dims const& dims, index_t width) {
     sentence_batch full;
     full.graphs.dims = dims;
@@ -68,15 +69,16 @@ struct parse_answers {
   void each(F&& f) {
     for (auto* view : {&parent, &role, &category, &noun_type, &verb}) f(*view);
   }
-  /// Returns targets of these sizes for memory planning; their views have no memory.
+  /// Returns targets of these sizes for planning memory.  The views of the targets have no memory.
   static parse_answers measured(graph_dims const& dims) {
     vec<index_t const> const each(nullptr, dims.nodes);
     return {each, each, each, each, each};
   }
 };
 
-/// Computes the mean cross entropy of the parents and of each kind of label, and their sum.  Overwrites loss (1) with
-/// the sum, d with its gradient, and parts (5) with the five mean cross entropies in the order of parse_answers.
+/// Computes the mean cross entropy of the parents and of each of the four kinds of labels, and the sum of these five
+/// numbers.  Overwrites loss (1) with the sum, d with the gradient of the sum, and parts (5) with the five mean cross
+/// entropies in the order of parse_answers.
 template <backend Ex, class T>
 void parse_loss(Ex& ex, arena& scratch, arc_cross_entropy_options const& arcs, graph_batch const& graphs,
                 parse_scores<T> const& scores, parse_answers const& answers, vec<T> loss, vec<T> parts,
@@ -91,8 +93,8 @@ void parse_loss(Ex& ex, arena& scratch, arc_cross_entropy_options const& arcs, g
   sum(ex, scratch, parts, loss);
 }
 
-/// Base class of parsers.  Has the functions that a trainer needs.  The model must have heads, width(), and `readout`,
-/// which says how edge scores become scores of parents.
+/// The base class of parsers, with the functions that a trainer needs.  The model must have the members `heads`,
+/// width(), and `readout`, which says how the scores of parents are read from the scores of edges.
 template <class Model, class T>
 struct parses_sentences {
   using value_type = T;
@@ -103,7 +105,7 @@ struct parses_sentences {
   output plan_output(arena& place, graph_dims const& dims) const {
     return output::plan(place, dims, self().heads.labels);
   }
-  /// Returns sentences and targets of these sizes for memory planning; their views have no memory.
+  /// Returns sentences and targets of these sizes for planning memory.  Their views have no memory.
   input measured_input(graph_dims const& dims) const { return input::measured(dims, self().width()); }
   static answers measured_answers(graph_dims const& dims) { return answers::measured(dims); }
   /// Computes the loss, which is the sum of five mean cross entropies, and its gradient.
@@ -114,7 +116,7 @@ struct parses_sentences {
     parse_loss(ex, scratch, arcs_of(in), in.graphs, scores, targets, loss, scratch.make<vec<T>>(5), d);
   }
 
-  /// Returns the options by which the scores of edges become scores of parents.
+  /// Returns the options that say how the scores of parents are read from the scores of edges.
   arc_cross_entropy_options arcs_of(input const& in) const { return {self().readout, in.edge_mask}; }
 
  private:

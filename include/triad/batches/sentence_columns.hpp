@@ -20,9 +20,9 @@ class sentence_columns {
  public:
   using memory = typename Ex::memory;
 
-  /// Relative positions are limited to -reach .. reach.  width: the model's width, which is also the width of the
-  /// position encodings.  Each position must be below `positions` or below the length of the longest sentence.  loader:
-  /// the name for messages.
+  /// Relative positions are limited to -reach .. reach.  `width` is the width of the model and of the position
+  /// encodings.  Each position must be below `positions` or below the length of the longest sentence.  `loader` is the
+  /// name of the loader in messages.
   sentence_columns(char const* loader, graph_dims const& capacity, index_t reach, index_t width, memory where,
                    index_t positions = 0)
       : loader_(loader),
@@ -51,8 +51,8 @@ class sentence_columns {
   }
   graph_dims const& dims() const { return graphs_.dims(); }
 
-  /// Adds a sentence of n tokens: token(i) has the position position(i), for 0 <= i < n.  Returns the dims before the
-  /// sentence.
+  /// Adds a sentence of n tokens.  token(i) returns token i, and position(i) returns its position, for 0 <= i < n.
+  /// Returns the sizes before this sentence.
   template <class Token, class Position>
   graph_dims add(index_t n, Token const& token, Position const& position) {
     auto const first = graphs_.add(n);
@@ -71,13 +71,14 @@ class sentence_columns {
     return add(n, token, place);
   }
 
-  /// Pads the batch to a shape that other batches share, with sentences of token 0.  take_back(dims before) undoes it.
+  /// Adds sentences of token 0 until the batch has one of the shapes of padded batches.  take_back(sizes before
+  /// padding) removes these sentences.
   void pad() {
     graphs_.pad([&](index_t n, graph_dims const& first) { lay(n, first, [](index_t) { return index_t{0}; }, place); });
   }
   void take_back(graph_dims const& before) { graphs_.take_back(before); }
 
-  /// put: the function that batch_upload passes to fill(put).
+  /// `put` is the function that batch_upload passes to fill(put).
   template <class Put>
   token_sequences<T> upload(Put const& put) const {
     index_t const nodes = dims().nodes;

@@ -1,5 +1,5 @@
-// Fills batches of sentences on the host, and copies them to a backend's memory.  Allocates only when it is
-// constructed.
+// Fills batches of sentences on the host, and copies each batch to a backend's memory.  Allocates memory only in the
+// constructor.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -30,10 +30,10 @@ class sentence_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Allocates memory for batches up to `capacity`.  Relative positions are limited to -reach .. reach.  width: the
-  /// model's width, which is also the width of the position encodings.  where: memory_of(ex) if the backend computes on
-  /// a device; not needed on a host.  Each position must be below `positions` or below the length of the longest
-  /// sentence.
+  /// Allocates memory for batches up to `capacity`.  Relative positions are limited to -reach .. reach.  `width` is the
+  /// width of the model and of the position encodings.  If the backend computes on a device, `where` must be
+  /// memory_of(ex).  On a host, `where` is not needed.  Each position must be below `positions` or below the length of
+  /// the longest sentence.
   sentence_loader(graph_dims capacity, index_t reach, index_t width, memory where = {}, index_t positions = 0)
       : sentences_("sentence_loader", capacity, reach, width, where, positions),
         upload_(upload_bytes(with_words(sentence_batch<T>::measured(padded_room_for<Ex>(capacity), 0)),
@@ -50,8 +50,8 @@ class sentence_loader {
   bool has_room(index_t n) const { return sentences_.has_room(n); }
 
   /// Adds a sentence.  Throws contract_violation if the sentence does not fit, if a token is below 0, or if a parent is
-  /// not one of the sentence's tokens.  Does not check that the model knows each token; the model's gather_rows() does
-  /// so on hosts.
+  /// not a token of the sentence.  Does not check that the model knows each token.  On a host, gather_rows() checks the
+  /// tokens when the model reads the batch.
   void add(std::span<labelled_token const> sentence) {
     auto const word = [&](index_t i) -> labelled_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());
@@ -84,9 +84,9 @@ class sentence_loader {
     });
   }
 
-  /// Returns a batch for training.  If the backend replays recorded work, the batch is padded to a shape that other
-  /// batches share (batches/padding.hpp).  The trainer's capacity must then be padded_room_for<Ex>(capacity).  Added
-  /// tokens have no targets.
+  /// Returns a batch for training.  If the backend replays recorded work, pads the batch to one of a few shapes
+  /// (batches/padding.hpp).  The capacity of the trainer must then be padded_room_for<Ex>(capacity).  Added tokens have
+  /// no targets.
   std::pair<sentence_batch<T>, parse_answers> upload_padded() {
     auto const before = dims();
     auto const pad = [&] {

@@ -36,7 +36,8 @@ struct token_pairs {
   constexpr index_t count() const { return edge.extent(0); }
 };
 
-/// The initial state of an edge depends either on the relative position of its two tokens, or on the position of each.
+/// The initial state of an edge depends on the relative position of its two tokens (relational), or on the positions of
+/// both tokens (positional).
 enum class sequence_encoding { relational, positional };
 
 /// Returns the table row for an edge from position i to position j, in 0 .. 2 reach.
@@ -50,7 +51,7 @@ constexpr index_t relative_position(index_t i, index_t j, index_t reach) {
 struct relative_edges {
   index_t reach = 32;
 
-  /// Returns the table row for two nodes of the same sequence.  It depends only on the difference of i and j.
+  /// Returns the table row for two nodes of the same sequence.  The row depends only on j - i.
   constexpr index_t within(index_t i, index_t j) const { return relative_position(i, j, reach); }
   constexpr index_t to_target() const { return 2 * reach + 1; }  // from a source node to a target node
   constexpr index_t to_source() const { return 2 * reach + 2; }

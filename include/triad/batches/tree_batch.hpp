@@ -12,7 +12,7 @@ namespace triad {
 struct tree_dims {
   index_t batch = 0;
 };
-/// Lists the counts of the dims for core/batch_sizes.hpp.
+/// Lists the sizes for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(tree_dims& d, F&& f) {
   f.sum(d.batch, "trees");
@@ -26,8 +26,8 @@ struct tree_batch {
   vec<index_t const> symbols;         // (batch N) the symbol at each position; 0: no node
   tensor<T const, dyn, dyn> fillers;  // (v, f) one filler for each symbol; row 0 is zero
   tree_support support{};             // the positions that may hold a node, for each slot
-  /// In slot k, all positions from bounds[k] on are empty.  The array is on the host.  Null: no position is known to be
-  /// empty.
+  /// In slot k, all positions from bounds[k] on are empty.  The array is on the host.  If `bounds` is null, no position
+  /// is known to be empty.
   index_t const* bounds = nullptr;
   vec<index_t const> sample;       // (batch) 0, 1, 2 ...
   vec<index_t const> zero;         // (batch) 0
@@ -36,8 +36,8 @@ struct tree_batch {
   bool empty_tree = false;         // whether an argument may be the empty tree; its token follows the tokens of the
                                    // trees
 
-  // Gumbel-softmax for operations, for arguments or for both.  If there is noise, it is added to the logits; then the
-  // logits are divided by the temperature.
+  // Gumbel-softmax for operations, for arguments or for both.  The noise, if there is any, is added to the logits.
+  // Then the logits are divided by the temperature.
   double operation_temperature = 1, argument_temperature = 1;
   double evenness = 0;                    // weight in the loss of the evenness of choices; the unit is one position of
                                           // a tree
@@ -98,7 +98,7 @@ struct tree_batch {
     index_t const steps = sizes.batch > 0 ? static_cast<index_t>(size.extent(0)) / sizes.batch : 0;
     for (index_t k = 0; k < steps; ++k) f.value(bound(k));
   }
-  /// Returns a batch for memory planning; its views have no memory.
+  /// Returns a batch for planning memory.  The views of the batch have no memory.
   static tree_batch measured(index_t batch, index_t positions, index_t steps, tensor<T const, dyn, dyn> fillers,
                              bool empty_tree = false) {
     auto const none = [](index_t n) { return vec<index_t const>(nullptr, n); };

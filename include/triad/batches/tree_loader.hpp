@@ -1,4 +1,5 @@
-// Fills batches of trees on the host, and copies them to a backend's memory.  Allocates only when it is constructed.
+// Fills batches of trees on the host, and copies each batch to a backend's memory.  Allocates memory only in the
+// constructor.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +16,8 @@
 
 namespace triad {
 
-/// Finds the positions that trees in each slot can have, step by step, from the positions in slot 0.
+/// Finds the positions at which the trees in each slot can have nodes.  Begins with the positions in slot 0, and
+/// follows the machine step by step.
 class reachable_positions {
  public:
   reachable_positions(tree_positions<> where, index_t steps)
@@ -27,7 +29,7 @@ class reachable_positions {
 
   void clear() { std::fill(first_.begin(), first_.end(), std::uint8_t{0}); }
   void add(index_t position) { first_[size(position)] = 1; }
-  /// Computes the positions for all steps.  Call it before first(), since() and bounds().
+  /// Computes the positions for all steps.  Call this function before first(), since() and bounds().
   void close() {
     index_t const count = where_.count(), never = steps_ + 1;
     std::fill(since_.begin(), since_.end(), never);
@@ -86,7 +88,7 @@ class tree_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// where: memory_of(ex) if the backend computes on a device; not needed on a host.
+  /// If the backend computes on a device, `where` must be memory_of(ex).  On a host, `where` is not needed.
   explicit tree_loader(tree_loader_options const& options, memory where = {})
       : z_(checked(options)),
         symbols_(size(options.batch * options.where.count())),
@@ -110,8 +112,8 @@ class tree_loader {
   tree_dims dims() const { return {batch_}; }
   bool has_room() const { return batch_ < z_.batch; }
 
-  /// Adds a source tree and a target tree, each as a range of nodes.  A node has a `position`, which no other node of
-  /// its range has, and a `filler`, which is a symbol other than 0.
+  /// Adds a source tree and a target tree, each as a range of nodes.  Each node has a `position` and a `filler`.  The
+  /// positions in a range must differ.  A filler is a symbol other than 0.
   template <class Source, class Target>
   void add(Source const& source, Target const& target) {
     TRIAD_EXPECTS(has_room(), detail::no_room("tree_loader", "one more tree", dims(), tree_dims{z_.batch},

@@ -1,5 +1,5 @@
-// Writes and reads checkpoints: a training run in one safetensors file.  The file has the parameters, Adam's moments,
-// the step, the random key, the configuration and the vocabulary.
+// Writes and reads checkpoints.  A checkpoint is a safetensors file with the state of a training run: the parameters,
+// Adam's moments, the step, the random key, the configuration and the vocabulary.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   layers.0.norm1.gain ...                      parameters, named by their dotted paths (core/fields.hpp)
@@ -17,9 +17,9 @@
 //   parameter_set<my_model, cpu::backend> parameters(model, holding::values);
 //   file.load(parameters);
 //
-// Format 1, which version 0.1 wrote, differs only in names.  This header knows the old names of parameters
-// (first_format_names). A program that has renamed settings passes checkpoint() a function that renames the settings of
-// a file of format 1.
+// Version 0.1 of the library wrote format 1, which differs from format 2 only in names.  This header replaces the old
+// names of parameters (first_format_names).  If a program has renamed settings, it must pass checkpoint() a function
+// that renames the settings of a file of format 1.
 #pragma once
 
 #include <charconv>
@@ -60,7 +60,8 @@ inline constexpr char checkpoint_format[] = "triad-checkpoint-2", first_checkpoi
 inline constexpr char first_moment_prefix[] = "adam.m.", second_moment_prefix[] = "adam.v.",
                       average_prefix[] = "average.";
 
-/// Endings of parameter paths that format 1 names differently: the present ending, then the ending in format 1.
+/// The endings of parameter paths that differ in format 1.  Each pair has the present ending and the ending in format
+/// 1.
 inline constexpr std::pair<std::string_view, std::string_view> first_format_names[] = {{".combination", ".shares"}};
 
 template <class View>
@@ -78,7 +79,7 @@ void store_fields(safetensors_writer& file, Fields fields, std::string const& pr
     file.add(prefix + path, shape_of(view), host_copy(where, view));
   });
 }
-/// store_fields() for weights or averages of weights.  Throws training_failure if one of them is not finite.
+/// Calls store_fields() for weights or averages of weights.  Throws training_failure if a value is not finite.
 template <class Memory, class Fields>
 void store_weights(safetensors_writer& file, Fields fields, std::string const& prefix, Memory const& where) {
   refuse_not_finite(first_not_finite(fields, where), "save_checkpoint", prefix);
@@ -95,8 +96,8 @@ concept holds_averages = requires(Averages& averages, Averages const& read, std:
   read.where();
 };
 
-/// Writes parameters and what `more(safetensors_writer&)` adds.  If a parameter or an average is not finite, this
-/// function and those below throw training_failure and leave the file unchanged.
+/// Writes parameters, and the tensors and strings that `more(safetensors_writer&)` adds.  If a parameter or an average
+/// is not finite, this function and the functions below throw training_failure and leave the file unchanged.
 template <class Memory, class Fields, class More>
 void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values, More more,
                      Memory const& where = {}) {
@@ -111,7 +112,7 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Fie
   more(file);
   file.write(path);
 }
-/// Writes only parameters, atomically.  `values` are fields in the memory `where`.
+/// Writes only parameters, atomically.  `values` are fields, and `where` is their memory.
 template <class Memory = host_memory, class Fields>
   requires(!holds_parameters<Fields> && !learns_parameters<Fields>)
 void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values, Memory const& where = {}) {
@@ -132,7 +133,7 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Set
   auto const more = [&](safetensors_writer& file) { detail::store_moments(file, set); };
   save_checkpoint<typename Set::memory>(path, state, set.values(), more, set.where());
 }
-/// Also writes averages of the parameters, if they include any update.
+/// Also writes averages of the parameters, if they average at least one update.
 template <holds_parameters Set, holds_averages Averages>
 void save_checkpoint(std::string const& path, checkpoint_state const& state, Set const& set, Averages const& averages) {
   set.expect_weights("save_checkpoint");
@@ -145,8 +146,8 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Set
   save_checkpoint<typename Set::memory>(path, state, set.values(), more, set.where());
 }
 
-/// Writes a training run: parameters, moments, and the trainer's step and key.  These replace the step and the key in
-/// `state`.
+/// Writes a training run: parameters, moments, and the trainer's step and key.  The trainer's step and key replace the
+/// step and the key in `state`.
 template <learns_parameters Learner>
 void save_checkpoint(std::string const& path, checkpoint_state state, Learner const& learner) {
   state.step = learner.step();
@@ -166,7 +167,8 @@ void save_checkpoint(std::string const& path, checkpoint_state state, Learner co
 /// changes anything.
 class checkpoint {
  public:
-  /// A function that changes the state of a file of format 1: it replaces old names of settings by the present names.
+  /// The type of a function that changes the state of a file of format 1.  The function replaces the old names of
+  /// settings by the present names.
   using upgrade = void (*)(checkpoint_state&);
 
   /// Throws data_error if the file is not a checkpoint of format 1 or 2.
@@ -210,7 +212,7 @@ class checkpoint {
   bool has_averages() const { return file_.metadata().count("averages") > 0; }
   safetensors const& tensors() const { return file_; }
 
-  /// Returns one value of the configuration: setting<index_t>("width").
+  /// Returns a value of the configuration, as in setting<index_t>("width").
   template <class T>
   T setting(std::string const& name) const {
     auto const found = state_.configuration.find(name);
@@ -232,8 +234,8 @@ class checkpoint {
     }
   }
 
-  /// Returns one integer of the configuration, such as a size, which must be from least to most: setting("width",
-  /// index_t{1}, largest_size).
+  /// Returns an integer of the configuration, such as a size.  The integer must be from least to most, as in
+  /// setting("width", index_t{1}, largest_size).
   template <std::integral T>
     requires(!std::same_as<T, bool>)
   T setting(std::string const& name, T least, T most) const {
@@ -246,22 +248,22 @@ class checkpoint {
                      "; the checkpoint is damaged, or another program wrote it");
   }
 
-  /// Throws data_error if the configuration or the vocabulary differs from that of the file.  The message has the first
-  /// difference, with the values of both.
+  /// Throws data_error if the configuration or the vocabulary differs from the configuration or the vocabulary in the
+  /// file.  The message has the first difference: the value in the file and the expected value.
   void expect(nlohmann::json const& configuration, nlohmann::json const& vocabulary) const {
     refuse_other("configuration", state_.configuration, configuration);
     refuse_other("vocabulary", state_.vocabulary, vocabulary);
   }
 
-  /// Overwrites every parameter in `values`, which are fields in the memory `where`.  Ignores moments and averages in
-  /// the file.
+  /// Overwrites every parameter in `values`.  `values` are fields, and `where` is their memory.  Ignores moments and
+  /// averages in the file.
   template <class Memory = host_memory, class Fields>
     requires(!holds_parameters<Fields>)
   void load(Fields values, Memory const& where = {}) const {
     expect_tensors(values, false);
     fetch(values, "", where);
   }
-  /// Overwrites every parameter and both of its moments.
+  /// Overwrites every parameter and both moments of each parameter.
   template <class Memory = host_memory, class Fields>
   void load(Fields values, Fields first_moments, Fields second_moments, Memory const& where = {}) const {
     expect_tensors(values, true);
@@ -269,7 +271,7 @@ class checkpoint {
     fetch(first_moments, detail::first_moment_prefix, where);
     fetch(second_moments, detail::second_moment_prefix, where);
   }
-  /// Overwrites everything that the set holds: parameters, and moments if it has them.
+  /// Overwrites the parameters of the set.  If the set has moments, also overwrites the moments.
   template <holds_parameters Set>
   void load(Set& set) const {
     expect_tensors(set.values(), set.holds_moments());  // before the set counts as initialised
@@ -280,7 +282,8 @@ class checkpoint {
   }
 
   /// Resumes a run: overwrites the trainer's parameters, moments and step.  Schedules, dropout and Adam's first updates
-  /// depend on the step.  Throws data_error if the trainer has another random key, because dropout would then differ.
+  /// depend on the step.  Throws data_error if the random keys of the trainer and of the file differ, because dropout
+  /// would then differ.
   template <learns_parameters Learner>
   void resume(Learner& learner) const {
     if (learner.options().key != key())
@@ -291,13 +294,14 @@ class checkpoint {
     learner.set_step(step());
   }
 
-  /// Overwrites every parameter with its average, for a set of parameters that is not trained further.
+  /// Overwrites every parameter with its average in the file.  Use this function for parameters that are not trained
+  /// further.
   template <holds_parameters Set>
   void load_averages(Set& set) const {
     expect_averages(set.values());
     fetch(set.mutable_values(), detail::average_prefix, set.where());
   }
-  /// Overwrites the averages with those of the file, for a run that is resumed.
+  /// Overwrites the averages with the averages in the file, to resume a run.
   template <holds_averages Averages>
   void load_averages(Averages& averages) const {
     expect_averages(averages.values());
@@ -366,8 +370,8 @@ class checkpoint {
         refuse("checkpoint has " + detail::printable(name) + " " + shape_text(record.shape) +
                ", this model has no such parameter");
   }
-  /// Returns the names of these fields' tensors with each of these prefixes.  Throws data_error if the file lacks such
-  /// a tensor, or has it with another shape or type.
+  /// Returns the names of the tensors in `values`, once with each prefix.  Throws data_error if the file lacks one of
+  /// these tensors, or if the shape or type of a tensor differs.
   template <class Fields>
   std::set<std::string> expect_named(Fields values, std::vector<std::string> const& prefixes) const {
     std::set<std::string> wanted;

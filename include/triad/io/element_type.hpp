@@ -18,14 +18,14 @@ namespace triad {
 
 struct element_type {
   std::string_view name;
-  std::size_t bits;  // the bits of one element; if below 8, several elements share a byte
-  bool readable;     // whether elements can be read as numbers; if not, only their bytes
-  /// The bytes of one element.  The elements of a readable type consist of whole bytes.
+  std::size_t bits;  // the number of bits of one element; if below 8, several elements share a byte
+  bool readable;     // whether elements can be read as numbers; otherwise, only as bytes
+  /// The number of bytes of one element.  The elements of a readable type consist of whole bytes.
   constexpr std::size_t bytes() const { return bits / 8; }
 };
 
-/// The element types of safetensors 0.8.0.  A file may contain other types; only the bytes of their elements can be
-/// read.
+/// The element types of safetensors 0.8.0.  A file may contain other types.  Elements of other types can be read only
+/// as bytes.
 inline constexpr std::array<element_type, 22> element_types{{
     {"F64", 64, true},         {"F32", 32, true},         {"I64", 64, true},     {"I32", 32, true},
     {"I16", 16, true},         {"I8", 8, true},           {"U64", 64, true},     {"U32", 32, true},
@@ -35,7 +35,7 @@ inline constexpr std::array<element_type, 22> element_types{{
     {"F6_E3M2", 6, false},     {"F4", 4, false},
 }};
 
-/// Returns the type with this name, or null.
+/// Returns the type with this name, or null if there is no such type.
 constexpr element_type const* find_element_type(std::string_view name) {
   for (auto const& t : element_types)
     if (t.name == name) return &t;
@@ -50,7 +50,7 @@ inline std::string readable_element_types() {
   return names;
 }
 
-/// The name of the C++ type T in a file.
+/// The name that the C++ type T has in a file.
 template <class T>
 constexpr std::string_view element_type_name() {
   static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, long double>, "triad: only numbers are stored");

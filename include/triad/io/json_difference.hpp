@@ -1,4 +1,4 @@
-// Finds the first difference of two JSON values: the value in a file, and the value that a program expects.
+// Finds the first difference between the JSON value in a file and the JSON value that a program expects.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,8 @@
 
 namespace triad {
 
-/// Returns the first place where two JSON values differ, as `a.b[3]: has, wants`; an empty text if they are equal.
+/// Returns the first place where two JSON values differ, as `a.b[3]: has, wants`.  Returns an empty text if the values
+/// are equal.
 inline std::string json_difference(nlohmann::json const& has, nlohmann::json const& wants,
                                    std::string const& path = {}) {
   auto const where = path.empty() ? std::string() : path + ": ";

@@ -1,4 +1,4 @@
-// Reads a JSON file.  If the file is not JSON, the error says in which line.
+// Reads a JSON file.  If the file is not JSON, the message of the exception has the number of the line.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace triad {
 
-/// Reads a file.  Json is nlohmann::json or ordered_json.  Throws data_error, with file and line, for text that
-/// parse_json() refuses.
+/// Reads a file.  Json is nlohmann::json or ordered_json.  Throws data_error, with file and line, if parse_json()
+/// throws.
 template <class Json = nlohmann::json>
 Json read_json_file(std::string const& path) {
   std::error_code error;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // nlohmann::json parses and destroys values of any depth without recursion.  But dump(), comparison and copying are
-// recursive.  All three are safe for a value that was parsed here, because its depth is limited.  nlohmann's get<int>()
-// truncates fractions and wraps large numbers around; json_integer() throws in both cases.
+// recursive.  A value from parse_json() is safe for these three functions, because the depth of the value is limited.
+// nlohmann's get<int>() truncates fractions and wraps large numbers around.  json_integer() throws in both cases.
 #pragma once
 
 #include <algorithm>
@@ -24,14 +24,14 @@
 
 namespace triad {
 
-/// The default limit of parse_json() on levels of lists and objects.  No format that is read here has more than 4
-/// levels.
+/// The default limit of parse_json() on the depth of nested lists and objects.  The formats that this library reads
+/// have at most 4 levels.
 inline constexpr int deepest_json = 64;
 
-/// Parses JSON, with a limit on its depth.  Json is nlohmann::json or ordered_json; text is a string or a stream;
-/// `what` is the name of the value in messages.  Throws data_error if the value has more than `deepest` levels.  Throws
-/// it also if `text` is a string with a zero byte, which nlohmann would take for its end.  Throws nlohmann's exceptions
-/// if the text is not JSON, or has a number that is too large for a double.
+/// Parses JSON, with a limit on the depth.  Json is nlohmann::json or ordered_json.  `text` is a string or a stream.
+/// `what` is the name of the value in messages.  Throws data_error if the value has more than `deepest` levels.  Also
+/// throws data_error if `text` is a string with a zero byte, because nlohmann would stop at this byte.  Throws
+/// nlohmann's exceptions if the text is not JSON, or has a number that is too large for a double.
 template <class Json = nlohmann::json, class Text>
 Json parse_json(Text&& text, int deepest = deepest_json, std::string const& what = "JSON") {
   if constexpr (std::is_convertible_v<Text const&, std::string_view>)
@@ -54,8 +54,8 @@ inline std::string reason_of(nlohmann::json::exception const& e) {
   return message;
 }
 
-/// Returns the value as one line of JSON for a message.  The line has no control characters.  It is cut after at most
-/// `longest` bytes, but not inside a character.
+/// Returns the value as one line of JSON for a message.  The line has no control characters.  The line is cut after at
+/// most `longest` bytes, but not inside a character.
 template <class Json>
 std::string quoted(Json const& value, std::size_t longest = 60) {
   auto text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -65,7 +65,8 @@ std::string quoted(Json const& value, std::size_t longest = 60) {
   return text.substr(0, longest) + "...";
 }
 
-/// Returns the value if it is an integer, written without a fraction, from least to most; otherwise nothing.
+/// Returns the value if it is an integer from least to most that is written without a fraction.  Otherwise returns
+/// nothing.
 template <std::integral T, class Json>
 std::optional<T> whole_number(Json const& value, T least, T most) {
   auto const within = [&](auto n) { return std::cmp_greater_equal(n, least) && std::cmp_less_equal(n, most); };
@@ -80,8 +81,8 @@ bool is_integer(Json const& value) {
   return whole_number(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()).has_value();
 }
 
-/// Returns the value as an integer of type T.  Throws data_error, which names the value as `what`, if it is not such an
-/// integer.
+/// Returns the value as an integer of type T.  Throws data_error if the value is not an integer that T can hold.
+/// `what` is the name of the value in the message.
 template <std::integral T, class Json>
 T json_integer(Json const& value, std::string const& what) {
   if (is_integer<T>(value)) return value.template get<T>();

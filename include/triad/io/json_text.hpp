@@ -12,8 +12,8 @@
 namespace triad {
 
 namespace detail {
-/// Returns the place of the first number that is NaN or infinite, such as "/schedule/rate"; an empty text if there is
-/// none. at: the place of `value` itself.
+/// Returns the place of the first number that is NaN or infinite, such as "/schedule/rate".  Returns an empty text if
+/// there is no such number.  `at` is the place of `value`.
 inline std::string place_of_no_number(nlohmann::json const& value, std::string const& at = {}) {
   if (value.is_number_float() && !is_finite(value.get<double>())) return at.empty() ? "/" : at;
   if (value.is_structured())
@@ -23,9 +23,9 @@ inline std::string place_of_no_number(nlohmann::json const& value, std::string c
 }
 }  // namespace detail
 
-/// Returns the value as JSON text; `what` is the name of the value in messages.  Throws data_error if a string is not
-/// UTF-8. Throws it also for a NaN or an infinite number, because JSON has no such numbers; the value would be read
-/// back as null.
+/// Returns the value as JSON text.  `what` is the name of the value in messages.  Throws data_error if a string is not
+/// UTF-8.  Also throws data_error if a number is NaN or infinite.  JSON has no such numbers, so the number would be
+/// written as null.
 inline std::string json_text(nlohmann::json const& value, std::string const& what) {
   if (auto const at = detail::place_of_no_number(value); !at.empty())
     throw data_error(what + " cannot be written: the number at " + at +

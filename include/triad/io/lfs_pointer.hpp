@@ -1,4 +1,4 @@
-// Detects Git LFS pointers.  A pointer is a short text that a clone without Git LFS has in place of a large file.
+// Detects Git LFS pointers.  A pointer is a short text.  A clone without Git LFS has pointers in place of large files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@ namespace triad {
 /// The beginning of a pointer; a version number follows it.
 inline constexpr std::string_view lfs_pointer_begin = "version https://git-lfs.github.com/spec/";
 
-/// Throws data_error if `text`, the beginning of the file, is that of a pointer.
+/// Throws data_error if the file is a pointer.  `text` is the beginning of the file.
 inline void refuse_lfs_pointer(std::string const& file, std::string_view text) {
   if (text.starts_with(lfs_pointer_begin))
     throw data_error(

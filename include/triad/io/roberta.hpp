@@ -1,4 +1,4 @@
-// Reads a published RoBERTa encoder in the files of Hugging Face: config.json and model.safetensors in one folder.
+// Reads a published RoBERTa encoder from the files of Hugging Face, config.json and model.safetensors in one folder.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   source.word                         embeddings.word_embeddings.weight                  (tokens, e)
@@ -11,9 +11,9 @@
 //   encoder.K.feed_forward.outer, norm  encoder.layer.K.output.dense, LayerNorm
 //
 // The left column has parameter paths of this library, and the right column has names in the file.  The names in the
-// file begin with `roberta.` or have no prefix.  The gain and bias of a norm are called weight and bias, or gamma and
-// beta. Other tensors of the file (a pooler, the head of a language model) are not read.  Other parameters of the model
-// (fuse-attention, the decoder) are not changed.
+// file begin with `roberta.` or have no prefix.  In the file, the gain and bias of a norm are called weight and bias,
+// or gamma and beta. Other tensors of the file (a pooler, the head of a language model) are not read.  Other parameters
+// of the model (fuse-attention, the decoder) are not changed.
 #pragma once
 
 #include <algorithm>
@@ -91,8 +91,8 @@ inline roberta_config read_roberta_config(std::string const& folder) {
   return c;
 }
 
-/// Returns the path of the weights, folder/model.safetensors.  Throws data_error if the file is missing; the message
-/// lists what the folder has instead.
+/// Returns the path of the weights, folder/model.safetensors.  Throws data_error if the file is missing.  The message
+/// says which other files with weights the folder has.
 inline std::string roberta_weights_in(std::string const& folder) {
   std::error_code ignored;
   auto const in = std::filesystem::path(folder);
@@ -151,7 +151,7 @@ inline std::optional<std::string> roberta_name(std::string const& path) {
 
 namespace detail {
 
-/// The published file, with the prefix and the spelling of its names.
+/// The published file.  Knows the prefix and the spelling of the names in the file.
 class roberta_tensors {
  public:
   explicit roberta_tensors(std::string const& folder) : file_(roberta_weights_in(folder)) {
@@ -161,8 +161,8 @@ class roberta_tensors {
       (void)file_.record(name);  // throws, with a list of the file's tensors
   }
 
-  /// Returns the name in the file of the tensor that roberta_name() calls `name`.  Throws if the tensor has another
-  /// shape, or a type that cannot be read as numbers.
+  /// Returns the name in the file of the tensor that roberta_name() calls `name`.  Throws if the tensor does not have
+  /// the shape `shape`, or has a type that cannot be read as numbers.
   std::string find(std::string const& name, std::vector<index_t> const& shape) const {
     auto found = prefix_ + name;
     if (!file_.stored_name(found)) {
@@ -202,9 +202,9 @@ class roberta_tensors {
 
 }  // namespace detail
 
-/// Reads folder/model.safetensors into the encoder and the embedding tables of a model such as that of
-/// models/roberta.hpp. If the file does not fit, throws data_error before anything is changed.  Does not change other
-/// parameters, such as those of fuse-attention.
+/// Reads folder/model.safetensors into the encoder and the embedding tables of a model, such as the model in
+/// models/roberta.hpp.  If the file does not fit the model, throws data_error and changes nothing.  Does not change
+/// other parameters of the model, such as the parameters of fuse-attention.
 template <holds_parameters Set>
 void load_roberta(std::string const& folder, Set& set) {
   detail::roberta_tensors const published(folder);

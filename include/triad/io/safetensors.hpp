@@ -1,4 +1,4 @@
-// Reads and writes safetensors files, which have named tensors and strings.  Reading checks the whole header; writing
+// Reads and writes safetensors files, which have named tensors and strings.  Reading checks the whole header.  Writing
 // is atomic.
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -7,8 +7,8 @@
 //             name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]} ...}
 //   data     tensors in row-major order; offsets count from here; there are no gaps and no overlaps
 //
-// Files are not trusted: any fault throws data_error with the position of the faulty byte.  A tensor whose type is
-// unknown, or has no C++ number type, can only be read as bytes; reading it as numbers throws.
+// If a file has an error, reading throws data_error with the position of the wrong byte.  If the element type of a
+// tensor is unknown, or if no C++ type corresponds to it, the tensor can be read only as bytes.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,7 @@ class safetensors {
       if (!in) fail(8, std::to_string(size) + " bytes", "fewer: it changed while it was read");
     });
   }
-  /// Reads a file from bytes in memory.  `name` takes the place of the file's name in messages.
+  /// Reads a file from bytes in memory.  Messages use `name` as the name of the file.
   safetensors(std::span<std::byte const> bytes, std::string name) : file_(std::move(name)) {
     parse(bytes.size(), [&](void* to, std::uint64_t count) {
       if (count) std::memcpy(to, bytes.data(), count);
@@ -70,9 +70,9 @@ class safetensors {
   bool has(std::string const& name) const { return tensors_.count(name) != 0; }
   std::vector<index_t> const& shape(std::string const& name) const { return record(name).shape; }
 
-  /// Returns the name under which this tensor is stored.  This is its own name, or the name to which __metadata__ maps
-  /// its own name. save_model of safetensors.torch writes such aliases for tensors that share memory.  Returns null if
-  /// the tensor is not stored.
+  /// Returns the name under which tensor `name` is stored.  This is `name`, or the name to which __metadata__ maps
+  /// `name`.  save_model of safetensors.torch writes such aliases for tensors that share memory.  Returns null if the
+  /// tensor is not stored.
   std::string const* stored_name(std::string const& name) const {
     if (auto const found = tensors_.find(name); found != tensors_.end()) return &found->first;
     auto const shared = metadata_.find(name);
@@ -99,8 +99,8 @@ class safetensors {
     return {data_.data() + r.begin, r.end - r.begin};
   }
 
-  /// Returns a view of a tensor, which must have exactly the type T.  The view is always aligned.  A T of one byte can
-  /// also view a BOOL.
+  /// Returns a view of a tensor, whose elements must have exactly the type T.  The view is always aligned.  If T has
+  /// one byte, the elements may also have the type BOOL.
   template <class T>
   vec<T const> view(std::string const& name) const {
     static_assert(!std::is_same_v<T, bool>, "safetensors: view a BOOL as std::uint8_t");
@@ -254,8 +254,8 @@ class safetensors {
   std::map<std::string, std::vector<std::byte>> realigned_;  // aligned copies of tensors whose offset is not aligned
 };
 
-/// Collects tensors and strings, then writes them.  Tensors are sorted by alignment, the largest first, and then by
-/// name, so all are naturally aligned.  The same content gives the same bytes.
+/// Collects tensors and strings, and then writes a file.  Tensors are sorted by alignment, the largest alignment first,
+/// and then by name.  So all tensors are naturally aligned, and equal content gives equal bytes.
 class safetensors_writer {
  public:
   /// Adds a string to __metadata__.

@@ -1,5 +1,5 @@
-// Parses the header of a safetensors file into records.  If the header has another form, throws an error with the
-// position of the byte.
+// Parses the header of a safetensors file into records.  If the form of the header is wrong, throws an error with the
+// position of the wrong byte.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace triad {
 
-/// The largest length of a header in bytes, as in the format's own library.
+/// The largest length of a header in bytes, as in the library of the format's authors.
 inline constexpr std::uint64_t longest_safetensors_header = 100'000'000;
 
 /// The description of one tensor in the header.
@@ -30,7 +30,7 @@ struct tensor_record {
   std::string type;                  // F64, F32, ...; other texts are unknown types, of which only bytes can be read
   std::vector<index_t> shape;        // empty: a single number
   std::uint64_t begin = 0, end = 0;  // the range of its bytes in the data section
-  std::uint64_t where = 0;           // the byte of the file at which the header names the tensor
+  std::uint64_t where = 0;           // the byte of the file at which the tensor's name is in the header
   std::size_t count() const {
     std::size_t n = 1;
     for (auto e : shape) n *= static_cast<std::size_t>(e);
@@ -54,12 +54,13 @@ inline std::string printable(std::string_view name, std::size_t longest = 100) {
   return '"' + text + (name.size() > longest ? "...\"" : "\"");
 }
 
-/// Returns a type as messages name it.  An unknown type may be any text, so it is made safe to print.
+/// Returns the name of a type for messages.  The name of an unknown type may be any text, so the result is made safe to
+/// print.
 inline std::string type_text(std::string_view type) {
   return find_element_type(type) ? std::string(type) : printable(type);
 }
 
-/// Reads characters and counts them, so that a message can say which byte of the file it means.
+/// Reads characters and counts them, so that a message can name the byte of the file.
 struct counting_iterator {
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -83,7 +84,7 @@ struct counting_iterator {
   bool operator==(counting_iterator const& other) const { return at == other.at; }
 };
 
-/// Converts the events of a JSON parser into records.  Throws if the header does not have the form of the format.
+/// Converts the events of a JSON parser into records.  Throws if the header does not follow the format.
 class safetensors_header {
  public:
   std::map<std::string, std::string> metadata;

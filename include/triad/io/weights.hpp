@@ -1,14 +1,14 @@
-// Reads and writes parameters in the safetensors files of other programs, such as PyTorch.  Parameters are found by the
-// names in those files.
+// Reads and writes parameters in the safetensors files of other programs, such as PyTorch.  A parameter is found by the
+// name of its tensor in the file.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   renames const names{{"emb.weight", "embedding.table"}, {"layers.*.q", "layers.*.attention.query"}};
 //   load_weights(safetensors("theirs.safetensors"), learner.parameters(), names);
 //   save_weights("ours.safetensors", learner.parameters(), names);
 //
-// Loading is strict both ways: it is an error if the file lacks a parameter, and also if no parameter uses a tensor of
-// the file. So a model with one tied layer cannot silently load the first layer of a file with three layers.  A tensor
-// with several names is stored once, and the metadata map its other names to the stored name: {"layers.1.w":
+// Loading is strict.  It is an error if the file lacks a parameter, and also if the file has a tensor that no parameter
+// uses.  So a model that repeats a single layer cannot silently load the first layer of a file with three layers.  A
+// tensor with several names is stored once.  The metadata map its other names to the stored name: {"layers.1.w":
 // "layers.0.w"}.
 #pragma once
 
@@ -27,16 +27,17 @@
 
 namespace triad {
 
-/// The place of a parameter in a file: a whole tensor, or block number `part`, from 0, of `parts` equal blocks of the
-/// tensor's rows.
+/// The place of a parameter in a file.  The parameter is a whole tensor, or one of `parts` equal blocks of the rows of
+/// a tensor.  `part` is the number of the block, from 0.
 struct weight_name {
   std::string name;
   index_t part = 0, parts = 1;
 };
 
 /// Rules that map names in a file to names of this library, and back.  `*` stands for one name between dots.  The first
-/// `*` of one side corresponds to the first `*` of the other side, and so on.  What follows a rule's pattern in a path
-/// is the same on both sides.  The first rule that fits is used; a path that no rule fits keeps its name.
+/// `*` of one side corresponds to the first `*` of the other side, and so on.  A rule fits a path that begins with its
+/// pattern.  The rest of the path is the same on both sides.  The first rule that fits is used.  If no rule fits, the
+/// path is not changed.
 class renames {
  public:
   struct rule {
@@ -72,7 +73,7 @@ class renames {
 
  private:
   /// Matches the beginning of a path with a pattern.  Returns the index in the path after the match, or npos if the
-  /// pattern does not fit.  Appends the names for which the stars stand.
+  /// pattern does not fit.  Appends the names that the stars match.
   static std::size_t match(std::string_view pattern, std::string_view path, std::vector<std::string_view>& stars) {
     std::size_t at = 0;
     for (char const c : pattern) {
@@ -92,9 +93,9 @@ class renames {
 };
 
 namespace detail {
-/// Returns the rules for layers with the names `theirs` and `ours`, which both contain a `*` and end with a dot.  Norms
-/// and the feed-forward block have the names of PyTorch's own layers, which other programs use too.  The rules `more`
-/// follow.
+/// Returns the rules for layers with the names `theirs` and `ours`, which both contain a `*` and end with a dot.  In
+/// the file, norms and the feed-forward block must have the names that PyTorch's layers use, as in many programs.  The
+/// rules `more` come after these rules.
 inline renames torch_layers(std::string const& theirs, std::string const& ours,
                             std::initializer_list<renames::rule> more) {
   std::vector<renames::rule> rules{
@@ -107,8 +108,8 @@ inline renames torch_layers(std::string const& theirs, std::string const& ours,
 }  // namespace detail
 
 /// Returns the rules for PyTorch's nn.TransformerEncoder and Transformer layers of this library.  The layers are called
-/// `theirs`0, `theirs`1 ... in the file, and `ours`0, `ours`1 ... here.  The query, key and value maps are one tensor
-/// in the file, in three blocks.
+/// `theirs`0, `theirs`1 ... in the file, and `ours`0, `ours`1 ... in this library.  In the file, the query, key and
+/// value maps are three blocks of one tensor.
 inline renames torch_encoder(std::string const& theirs = "layers.", std::string const& ours = "layers.") {
   auto const from = theirs + "*.", to = ours + "*.";
   auto const third = [&](char const* kind, char const* map, index_t part) {
@@ -124,9 +125,9 @@ inline renames torch_encoder(std::string const& theirs = "layers.", std::string 
                                {from + "self_attn.out_proj", to + "attention.output"}});
 }
 
-/// Returns the rules for the Edge Transformer that the paper's authors released (CLUTRR) and an edge_transformer.
-/// `theirs` is the prefix of the names in the file.  The tensor `linears.4` of each attention in these files is unused,
-/// so leave_out must name these tensors.
+/// Returns the rules for reading the Edge Transformer that the paper's authors released for CLUTRR into an
+/// edge_transformer.  `theirs` is the prefix of the names in the file.  In these files, the tensor `linears.4` of each
+/// attention is unused, so `leave_out` must name these tensors.
 inline renames released_edge_transformer(std::string const& theirs = "") {
   auto const from = theirs + "encoder.layers.*.", attention = from + "edge_attention.linears.";
   std::string const to = "layers.*.";
@@ -143,7 +144,7 @@ inline renames released_edge_transformer(std::string const& theirs = "") {
 
 struct load_weights_options {
   bool convert = false;                     // whether F64 is rounded to F32; F32, F16 and BF16 are always converted
-  std::vector<std::string> leave_out = {};  // names in the file to ignore; a final `*` stands for any ending
+  std::vector<std::string> leave_out = {};  // names in the file to ignore; a final `*` matches any ending
   bool zero_biases = false;                 // a missing bias becomes zero, as in PyTorch's layers with bias=False
 };
 
@@ -156,7 +157,7 @@ inline bool left_out(std::string const& name, std::vector<std::string> const& ru
   return false;
 }
 
-/// Converts the result of name_of, which is a name or a weight_name, to a weight_name.
+/// Converts the result of name_of to a weight_name.  The result is a name or a weight_name.
 inline weight_name named(weight_name name) { return name; }
 inline weight_name named(std::string name) { return {std::move(name)}; }
 
@@ -174,11 +175,11 @@ inline std::vector<index_t> whole_shape(std::vector<index_t> shape, weight_name 
 }
 }  // namespace detail
 
-/// Overwrites every parameter in `values`, which are fields in the memory `where`.  name_of(path) returns the name of
-/// the parameter's tensor in the file, or a weight_name.  Shapes are (out, in), as in PyTorch.
-/// If the file lacks such a tensor, or has it with another shape or type, throws data_error before anything is changed.
-/// Throws it also if no parameter uses a tensor of the file, or a block of one.  Two parameters may use the same
-/// tensor. If the metadata say that a tensor is an alias, the stored tensor is used.
+/// Overwrites every parameter in `values`.  `values` are fields, and `where` is their memory.  name_of(path) returns
+/// the name of the parameter's tensor in the file, or a weight_name.  Shapes are (out, in), as in PyTorch.  Throws
+/// data_error, and changes nothing, if the file lacks a tensor, or if the shape or type of a tensor differs.  Also
+/// throws data_error if no parameter uses a tensor of the file, or a block of a tensor.  Two parameters may use the
+/// same tensor. If the metadata say that a tensor is an alias, the stored tensor is used.
 template <class Memory = host_memory, class Fields, class NameOf>
   requires(!holds_parameters<Fields>)
 void load_weights(safetensors const& file, Fields values, NameOf name_of, load_weights_options const& options = {},
@@ -248,15 +249,15 @@ void load_weights(safetensors const& file, Fields values, NameOf name_of, load_w
   });
 }
 
-/// load_weights() for a set of parameters.  Does not change moments.
+/// Like load_weights() above, but for a set of parameters.  Does not change moments.
 template <holds_parameters Set, class NameOf>
 void load_weights(safetensors const& file, Set& set, NameOf name_of, load_weights_options const& options = {}) {
   load_weights(file, set.mutable_values(), name_of, options, set.where());
 }
 
-/// Writes only parameters, atomically, to a file that load_weights() can read with the same name_of.  Each parameter
-/// becomes the tensor that name_of(path) returns; blocks are joined.  Throws contract_violation if two parameters would
-/// be the same tensor, or if a block is missing.
+/// Writes only parameters, atomically, to a file that load_weights() can read with the same name_of.  name_of(path)
+/// returns the name of the tensor for a parameter.  Parameters that are blocks of one tensor are joined.  Throws
+/// contract_violation if two parameters would be the same tensor, or if a block is missing.
 template <class Memory = host_memory, class Fields, class NameOf>
   requires(!holds_parameters<Fields>)
 void save_weights(std::string const& path, Fields values, NameOf name_of, Memory const& where = {}) {

@@ -23,7 +23,7 @@ struct attended_head {
   bool sees(index_t i, index_t j) const {
     return j < keys_before(t.causal, queries, keys, i) && (t.masked.extent(0) == 0 || t.masked(first_key + j) == 0);
   }
-  /// The factor of p(i, j) in dropout; 0 if p(i, j) is dropped.
+  /// Returns the factor by which dropout multiplies p(i, j).  The factor is 0 if p(i, j) is dropped.
   template <class T>
   T kept(index_t i, index_t j) const {
     if (!t.dropout.active()) return T(1);
@@ -31,7 +31,7 @@ struct attended_head {
                ? T(t.dropout.scale())
                : T(0);
   }
-  /// a(i) . b(j) over the head's columns.
+  /// Returns the dot product of row row_a of a and row row_b of b, over the columns of the head.
   template <class T>
   T dot(matrix<T const> a, index_t row_a, matrix<T const> b, index_t row_b) const {
     T sum = 0;

@@ -15,7 +15,7 @@ void do_head_bias_add(backend&, tensor<T const, dyn, dyn> s, vec<T const> b, ten
       for (index_t e = 0; e < k; ++e) y(r, h * k + e) += s(r, h) * b(h * k + e);
 }
 
-/// Computes ds.  Overwrites `measured` with s dy, whose column sums are added to db.
+/// Computes ds.  Overwrites `measured` with s dy.  The caller adds the column sums of `measured` to db.
 template <class T>
 void do_head_bias_grad(backend&, tensor<T const, dyn, dyn> s, vec<T const> b, tensor<T const, dyn, dyn> dy,
                        tensor<T, dyn, dyn> ds, tensor<T, dyn, dyn> measured) {

@@ -1,4 +1,4 @@
-// Dot products of vectors of both ends of every edge, directly from their definition in ops/pair_product.hpp.
+// Dot products of the vectors of both nodes of every edge, directly from their definition in ops/pair_product.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Sums for the pairs of nodes of each graph, directly from their definition in ops/pair_sum.hpp.
+// Sums of the vectors of both nodes of every edge, directly from their definition in ops/pair_sum.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace triad::TRIAD_REFERENCE {
 
-/// Returns `value` after dropout; it is element (r, f) of a matrix with d columns.
+/// Returns `value` after dropout.  `value` is element (r, f) of a matrix with d columns.
 template <class T>
 T after_dropout(dropout_mask const& dropout, index_t r, index_t f, index_t d, T value) {
   if (!dropout.active()) return value;

@@ -1,6 +1,7 @@
 // All operations of the reference backend.
 // SPDX-License-Identifier: Apache-2.0
-// If TRIAD_KERNELS is `extern`, the hooks are only declared, because the target triad::kernels has compiled them.
+// If TRIAD_KERNELS is `extern`, the hooks are only declared, because the target triad::kernels contains the compiled
+// hooks.
 #pragma once
 
 #include "triad/reference/backend.hpp"

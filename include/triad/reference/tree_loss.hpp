@@ -10,7 +10,7 @@
 
 namespace triad::TRIAD_REFERENCE {
 
-/// The Euclidean norm |x(r, 1..)|.
+/// Returns the Euclidean norm |x(r, 1..)|.
 template <class T>
 T symbol_norm(matrix<T const> x, index_t r) {
   T sum = 0;
@@ -36,7 +36,7 @@ struct distance_from_one {
   }
 };
 
-/// Overwrites dx with the gradient, and of_rows(r) with the part of the loss that comes from row r.
+/// Overwrites dx with the gradient, and of_rows(r) with the contribution of row r to the loss.
 template <class T>
 void do_tree_loss(backend&, matrix<T const> x, vec<index_t const> target, vec<T> of_rows, matrix<T> dx,
                   tree_loss_options const& o) {

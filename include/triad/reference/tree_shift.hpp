@@ -7,8 +7,9 @@
 
 namespace triad::TRIAD_REFERENCE {
 
-/// Calls f(argument, to) for each position `to` that an argument moves the filler at position q to.  Taking a child
-/// moves the filler up, unless q is the root.  Each argument of cons moves it down, unless q is on the last level.
+/// Calls f(argument, to) for each argument that moves the filler at position q to a position `to`.  Taking a child
+/// moves the filler up, unless q is the root.  Each argument of cons moves the filler down, unless q is on the last
+/// level.
 template <class F>
 void each_target(tree_positions<> const& where, index_t q, F&& f) {
   if (auto const up = where.cons_source(q); up.position != no_position) f(up.argument, up.position);

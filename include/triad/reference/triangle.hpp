@@ -9,7 +9,7 @@
 
 namespace triad::TRIAD_REFERENCE {
 
-/// One head of one graph.  Its members are the rows that each form reads, and the scores of that form.
+/// One head of one graph.  The member functions return the rows that each form reads, and the scores of each form.
 template <class T>
 struct triangle_head {
   triangle_options const& t;
@@ -30,11 +30,11 @@ struct triangle_head {
   bool flat() const { return t.form == triangle_form::flat; }
   /// The number of terms in the softmax of one edge.
   index_t terms() const { return flat() ? 2 * n : n; }
-  /// The number of terms that the sum of edge (i, j) has, counted from the first.  It is below terms() only if causal.
+  /// The number of terms in the sum of edge (i, j).  It is less than terms() only in the causal form.
   index_t open(index_t i, index_t j) const { return flat() ? 2 * n : causal_end(sources, n, i, j); }
   index_t edge(index_t i, index_t j) const { return first_edge + i * n + j; }
   index_t column(index_t e) const { return head * width + e; }
-  /// The middle node of term l; in the flat form, node z of the term's edge (i, z) or (z, j).
+  /// The middle node of term l.  In the flat form, this is node z of the edge (i, z) or (z, j) of the term.
   index_t middle(index_t l) const { return l < n ? l : l - n; }
 
   // The rows of the edges that term l of edge (i, j) reads.
@@ -56,7 +56,7 @@ struct triangle_head {
     for (index_t e = 0; e < width; ++e) dot += x.query(q, column(e)) * x.key(k, column(e));
     return dot / std::sqrt(T(width));
   }
-  /// The factor of the term in dropout; 0 if the term is dropped.
+  /// Returns the factor by which dropout multiplies the term.  The factor is 0 if the term is dropped.
   T keep(index_t i, index_t l, index_t j) const {
     if (!t.dropout.active()) return T(1);
     auto const first = first_triangle * (flat() ? 2 : 1) * t.heads;

@@ -1,5 +1,5 @@
-// BLEU of a corpus as sacreBLEU defines it: one or several references, n-grams up to 4 words, brevity penalty, `exp`
-// smoothing.
+// Computes the BLEU score of a corpus as sacreBLEU does, with one or several references, n-grams of up to 4 words, the
+// brevity penalty and the smoothing `exp`.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   p_n  = 100 sum over lines of matched n-grams / sum over lines of n-grams of the hypothesis, n = 1..4
@@ -47,7 +47,7 @@ class bleu {
     add(hypothesis, std::span<std::string_view const>(&reference, 1));
   }
 
-  /// Adds a line with one or several reference translations.  Throws data_error if there is none.
+  /// Adds a line with one or several reference translations.  Throws data_error if there is no reference translation.
   void add(std::string_view hypothesis, std::span<std::string_view const> references) {
     if (references.empty()) throw data_error("BLEU: a line without a reference; give each hypothesis at least one");
     auto const words = tokenize(hypothesis, tokens_);

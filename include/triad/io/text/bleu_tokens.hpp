@@ -27,10 +27,11 @@ constexpr std::string_view name(bleu_tokens t) {
                                         : "zh";
 }
 
-/// Whether `zh` separates this character.  sacreBLEU's definition means the blocks of Chinese characters and their
-/// punctuation. But two of its ranges, which are meant for the supplementary planes, compare strings of two characters.
-/// As a result, they contain U+2001 to U+2A6D (quotation marks, dashes, arrows), and no character above U+FFFF.  We do
-/// the same, so that our scores can be compared with published scores.
+/// Whether the tokenisation `zh` separates this character.  sacreBLEU lists ranges of characters: the blocks of Chinese
+/// characters and of Chinese punctuation.  Two ranges should contain characters above U+FFFF, but sacreBLEU writes the
+/// bounds of these ranges as strings of two characters.  As a result, these ranges contain U+2001 to U+2A6D (quotation
+/// marks, dashes, arrows), and no character above U+FFFF.  This function does the same, so that its scores can be
+/// compared with published scores.
 constexpr bool is_chinese(char32_t c) {
   struct range {
     char32_t first, last;
@@ -55,10 +56,10 @@ constexpr bool is_symbol(char c) {
          (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
-// Goes through the pairs of neighbouring bytes from left to right; pairs do not overlap.  If `first` and `second`
-// accept the two bytes of a pair, the pair becomes `before` first " " second `after`.  Here bytes may stand for
-// characters, because `first` and `second` test only for ASCII and give the same result for all bytes of other
-// characters.
+// Finds the pairs of neighbouring bytes that `first` and `second` accept, from left to right.  Pairs do not overlap.  A
+// pair becomes `before`, its first byte, a space, its second byte, and `after`.  The function can treat bytes as
+// characters, because `first` and `second` test only for ASCII characters and give the same result for all bytes of
+// other characters.
 template <class First, class Second>
 std::string spaced(std::string_view text, First first, Second second, std::string_view before, std::string_view after) {
   std::string result;

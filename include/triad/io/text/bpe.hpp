@@ -1,17 +1,18 @@
 // Byte-pair encoding: splits rare words into frequent parts, by merges that are read from a file or learned.
 // SPDX-License-Identifier: Apache-2.0
 //
-// At first, each character of a word is a part, and </w> is appended to the last part.  Of all merges that fit
-// somewhere in the word, the merge that is earliest in the list is made at every place where it fits, from left to
-// right.  This repeats until no merge fits.
-// Then @@ is written after each part except the last: "lowest" -> "low@@ est".  If the last part itself ends in @@, it
-// is split before the @@, so that joining the parts again gives every word.  Only spaces (U+0020) separate words.  A
-// tab or another Unicode space is a character of a word, as in subword-nmt.
+// At first, each character of a word is a part, and </w> is appended to the last part.  A merge fits where its two
+// parts are neighbours in the word.  Of all merges that fit, the merge that is earliest in the list is made at every
+// place where it fits, from left to right.  This step is repeated until no merge fits.  Then @@ is written after each
+// part except the last: "lowest" -> "low@@ est".  If the last part ends in @@, this part is split before the @@.  So
+// every word can be restored from its parts.  Only spaces (U+0020) separate words.  A tab or another Unicode space is a
+// character of a word, as in subword-nmt.
 //
-// Learning: the most frequent pair of neighbouring parts in all words becomes the next merge.  Of equally frequent
-// pairs, the last in byte order is taken.
+// Merges are learned one after another.  The next merge is the pair of neighbouring parts that is most frequent in all
+// words.  If several pairs are equally frequent, the last pair in byte order is taken.
 //
-// A file begins with the line `#version: 0.2`.  Each further line is a merge: its two parts with a space between them.
+// A file begins with the line `#version: 0.2`.  Each further line is a merge, written as its two parts with a space
+// between them.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +66,7 @@ inline void merge_all(std::vector<std::string>& parts, bpe_merge const& merge) {
   parts.resize(kept);
 }
 
-// Returns the two parts of a line with one space between them; nothing if the line has another form.
+// Returns the two parts of a line that has one space between two parts.  Returns nothing for all other lines.
 inline std::optional<bpe_merge> merge_of(std::string const& line) {
   auto const space = std::min(line.find(' '), line.size());
   bpe_merge merge(line.substr(0, space), line.substr(std::min(space + 1, line.size())));
@@ -73,7 +74,7 @@ inline std::optional<bpe_merge> merge_of(std::string const& line) {
   return merge;
 }
 
-// The merges in the order of the list.  If a merge occurs twice, its first place counts.
+// The merges in the order of the list.  If a merge occurs twice, only its first place in the list counts.
 class ranked_merges {
  public:
   void add(bpe_merge merge) {
@@ -82,8 +83,8 @@ class ranked_merges {
   }
   std::vector<bpe_merge> const& all() const { return all_; }
 
-  /// Of the merges that fit, makes the earliest in the list at every place where it fits.  Repeats this until no merge
-  /// fits.
+  /// Takes the earliest merge in the list that fits, and makes this merge at every place where it fits.  Repeats this
+  /// step until no merge fits.
   void join(std::vector<std::string>& parts) const {
     for (;;) {
       auto best = all_.size();
@@ -107,7 +108,7 @@ class ranked_merges {
 
 using detail::merge_of;
 
-/// Applies merges to text.  Keeps the parts of all words that it has encoded.
+/// Applies merges to text.  Stores the parts of every word that was encoded, so that equal words are encoded only once.
 class bpe {
  public:
   /// Throws contract_violation if a part is empty, or contains a space or a line end, because a file cannot hold such a
@@ -177,8 +178,8 @@ class bpe {
     return joined(result);
   }
 
-  /// Joins the parts of a line into words again; it is the inverse of apply().  A part is never empty, so @@ alone is
-  /// the last part of a word.
+  /// Joins the parts of a line into words.  This is the inverse of apply().  A part is never empty, so a part that is
+  /// only @@ is the last part of a word.
   static std::string undo(std::string_view line) {
     std::string result;
     bool open = true;  // whether the next part follows without a space

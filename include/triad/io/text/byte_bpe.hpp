@@ -36,8 +36,8 @@ namespace triad::text {
 
 namespace detail {
 
-// Returns the character of each byte.  A printable byte of Latin-1 stands for itself.  The other bytes, in ascending
-// order, become U+0100, U+0101 and so on.
+// Returns the character of each byte.  A byte that is a printable character of Latin-1 becomes this character.  The
+// other bytes, in ascending order, become U+0100, U+0101 and so on.
 inline std::array<std::string, 256> characters_of_bytes() {
   std::array<std::string, 256> all;
   unsigned next = 0x100;
@@ -75,7 +75,8 @@ inline std::vector<std::string_view> byte_bpe_pieces(std::string_view text) {
       auto const k = kind_at(first);
       std::size_t last = first;  // the first byte of the run's last character
       for (end = first; end < text.size() && kind_at(end) == k; end += character_at(text, end).bytes) last = end;
-      // If text follows a run of several white space characters, the last of these belongs to the next piece.
+      // If text follows a run of several white space characters, the last white space character belongs to the next
+      // piece.
       if (k == white && end < text.size() && last > at) end = last;
     }
     pieces.push_back(text.substr(at, end - at));
@@ -86,8 +87,8 @@ inline std::vector<std::string_view> byte_bpe_pieces(std::string_view text) {
 
 class byte_bpe {
  public:
-  /// Reads vocab.json and merges.txt of a folder.  If they have another form, throws data_error with file and line, or
-  /// with the token.
+  /// Reads vocab.json and merges.txt of a folder.  If the form of a file is wrong, throws data_error with file and
+  /// line, or with the token.
   static byte_bpe read(std::string const& folder) {
     auto const in = std::filesystem::path(folder);
     std::error_code ignored;
@@ -103,8 +104,8 @@ class byte_bpe {
     result.read_merges(merges);
     return result;
   }
-  /// Makes an encoding from a list of tokens, whose indices are their numbers, and from merges in order.  The token ""
-  /// means that its number is unused.  `file` names the source in messages.
+  /// Makes an encoding from a list of tokens and a list of merges.  The number of a token is its index in the list.  An
+  /// empty token means that its number is unused.  `file` is the name of the source in messages.
   static byte_bpe of(std::vector<std::string> const& tokens, std::vector<bpe_merge> const& merges,
                      std::string const& file) {
     byte_bpe result;
@@ -124,7 +125,7 @@ class byte_bpe {
   [[nodiscard]] index_t padding() const { return padding_; }
   [[nodiscard]] index_t unknown() const { return unknown_; }
   [[nodiscard]] bool contains(std::string const& token) const { return numbers_.contains(token); }
-  /// The tokens in the order of their numbers; "" means that the number is unused.
+  /// The tokens in the order of their numbers.  An empty token means that its number is unused.
   [[nodiscard]] std::vector<std::string> const& tokens() const { return tokens_; }
   [[nodiscard]] std::vector<bpe_merge> const& merges() const { return merges_.all(); }
 
@@ -136,8 +137,8 @@ class byte_bpe {
     return all;
   }
 
-  /// Returns the numbers of a text's parts, without begin and end, because pair_loader adds both.  Keeps the numbers of
-  /// all pieces that it has encoded.
+  /// Returns the numbers of the parts of a text, without begin and end, because pair_loader adds both.  Stores the
+  /// numbers of every encoded piece, so that equal pieces are encoded only once.
   std::vector<index_t> numbers(std::string_view text) {
     std::vector<index_t> all;
     for (auto const piece : byte_bpe_pieces(text)) {
@@ -163,7 +164,7 @@ class byte_bpe {
     return all;
   }
 
-  /// Returns the text for these numbers; leaves out <s>, </s> and <pad>.
+  /// Returns the text for these numbers, without <s>, </s> and <pad>.
   [[nodiscard]] std::string decode(std::span<index_t const> numbers) const {
     std::string text;
     for (auto const n : numbers) {

@@ -34,7 +34,7 @@ inline character character_at(std::string_view text, std::size_t at) {
   return {code, bytes};
 }
 
-/// Returns the index of the first byte that is not valid UTF-8; npos if there is none.
+/// Returns the index of the first byte that is not valid UTF-8, or npos if the text is valid.
 inline std::size_t first_broken_byte(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     auto const c = character_at(text, at);
@@ -90,7 +90,7 @@ inline std::vector<std::string> words_between_spaces(std::string_view line) {
   return result;
 }
 
-/// Returns one text that consists of the words, with a space between neighbours.
+/// Returns a text that consists of the words, with a space between neighbouring words.
 inline std::string joined(std::vector<std::string> const& words) {
   std::string result;
   for (auto const& word : words) (result += result.empty() ? "" : " ") += word;

@@ -4,17 +4,17 @@
 //
 //   maximise D_C, the divergence of compounds; D_A, the divergence of atoms, <= limit       (DBCA, Keysers et al. 2020)
 //
-// The search algorithm is ours.  Both sides (training and held-out examples) start empty and grow in their final
-// proportion. Each step draws some random examples, and adds the example with the best score D_C - 20 max(0, D_A -
-// limit).  Then several passes of exchanges follow.
-// In a pass, each example of either side is replaced by a better one, if there is one among a few random unused
-// examples.  Examples of the two sides also change places.  The search ends when a pass improves the score by almost
-// nothing.
+// The search algorithm was designed for this library.  A split has two sides, training examples and held-out examples.
+// Both sides are empty at first and grow in their final proportion.  Each step draws a few random examples, and adds
+// the drawn example with the best score D_C - 20 max(0, D_A - limit).  Then several passes of exchanges follow.  For
+// each example of both sides, a pass draws a few random examples that are unused.  If one of these improves the score,
+// it replaces the example.  A pass also exchanges examples between the two sides.  The search ends when a pass improves
+// the score by almost nothing.
 //
-// The alpha of compounds is 0.3 at first, and decreases to 0.1.  If it is 0.1 from the beginning, the search ends too
-// early: D_C is then 0.58 instead of 0.64 for 6,000 generated questions of CFQ's kind.  The reason is that the score
-// hardly changes when one of many occurrences of a compound is removed from training.  After the growth, every word of
-// a held-out example always occurs in a training example.
+// The exponent alpha of compounds (io/text/divergence.hpp) is 0.3 at first, and decreases to 0.1.  If alpha is 0.1 from
+// the beginning, the search ends too early: for 6,000 generated questions like those of CFQ, D_C is 0.58 instead of
+// 0.64.  The reason is that the score hardly changes when one of many occurrences of a compound is removed from
+// training.  Once both sides have grown, every word of a held-out example occurs in a training example.
 #pragma once
 
 #include <algorithm>
@@ -48,9 +48,9 @@ struct compound_split {
   std::vector<int> train, held_out;
 };
 
-/// Searches for one split.  words: for each example, the words that training must contain if the example is held out.
-/// order: all examples, each once.  random: an object with below(bound), which returns a random number from 0 to bound
-/// - 1. The same order and random numbers give the same split.  Throws data_error if there is no such split.
+/// Searches for a split.  `words` has, for each example, the words that training must contain if the example is held
+/// out.  `order` has each example once.  random.below(bound) returns a random number from 0 to bound - 1.  The split
+/// depends only on the order and the random numbers.  Throws data_error if there is no such split.
 template <class Random>
 class split_search {
  public:
@@ -128,7 +128,7 @@ class split_search {
   bool may_test(int q) const {
     return std::all_of((*words_)[at(q)].begin(), (*words_)[at(q)].end(), [&](int w) { return known_[at(w)] > 0; });
   }
-  /// Whether training would still contain all words of example q if it lost this example.
+  /// Whether training would still contain all words of example q if example q were removed from training.
   bool may_leave(int q) const {
     return std::all_of((*words_)[at(q)].begin(), (*words_)[at(q)].end(), [&](int w) { return known_[at(w)] > 1; });
   }
@@ -158,8 +158,8 @@ class split_search {
     }
   }
 
-  /// If a held-out example has a word that training lacks, exchanges it with a training example that training does not
-  /// need for its words.
+  /// If a held-out example has a word that training lacks, exchanges the held-out example with a training example.
+  /// Training must have all words of this training example in other examples, too.
   void cover() {
     for (std::size_t i = 0; i < test_.size(); ++i) {
       if (may_test(test_[i])) continue;
@@ -182,7 +182,8 @@ class split_search {
     change(side::test, of_test, 1);
   }
 
-  /// Replaces each example of a side by a better one, if there is one among a few random unused examples.
+  /// For each example of a side, draws a few random unused examples.  If one of these improves the score, replaces the
+  /// example by it.
   void replace(side where) {
     if (rest_.empty()) return;
     for (auto& q : where == side::train ? train_ : test_) {
@@ -233,8 +234,8 @@ class split_search {
   std::vector<int> train_, test_, rest_;
 };
 
-/// Returns the split for a seed, which is the same on every machine.  words: for each example, the numbers of the words
-/// that training must contain if the example is held out; no number may occur twice in one example.
+/// Returns the split for a seed.  The split is the same on every machine.  `words` has, for each example, the numbers
+/// of the words that training must contain if the example is held out.  No number may occur twice in one example.
 inline compound_split split_by_compounds(item_table const& atoms, item_table const& compounds,
                                          std::vector<std::vector<int>> const& words, split_options const& options) {
   struct stream {

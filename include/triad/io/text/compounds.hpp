@@ -4,7 +4,7 @@
 //
 //   w(G, q) = max over occurrences g of G in example q of  1 - max over G' of P(G' | G); G' has one rule more than G
 //   P(G' | G) = the fraction of all occurrences of G in the corpus that are inside an occurrence of G'
-// (Keysers et al. 2020, section 2.1).  So a compound that always occurs inside a larger one has weight 0.
+// (Keysers et al. 2020, section 2.1).  So a compound that always occurs inside the same larger compound has weight 0.
 // Choices of this library:
 //   - Compounds have 2 to `largest` rules.  For a compound of the largest size, G' has one rule more than `largest`, so
 //     the weight of this compound may be below 1.
@@ -44,8 +44,7 @@ struct item_table {
   int kinds = 0;
 };
 
-/// Returns the rules of each example, and the number of times that each rule is applied.  rules: the number of all
-/// rules.
+/// Returns the rules of each example, and how many times each rule is applied.  `rules` is the number of all rules.
 inline item_table atoms_of(std::vector<derivation> const& trees, int rules) {
   item_table table{{}, rules};
   for (auto const& tree : trees) {
@@ -73,7 +72,7 @@ inline std::uint64_t mixed(std::uint64_t x) {  // a bijection that mixes the bit
 }
 
 /// The code that each node of a derivation contributes to a compound, for each possible top of the compound.  The top
-/// is the node itself, or an ancestor at most `largest` edges above it.
+/// is the node, or an ancestor at most `largest` edges above the node.
 class part_codes {
  public:
   part_codes(derivation const& tree, int largest)
@@ -189,9 +188,9 @@ inline void weigh(std::vector<part_codes> const& examples, occurrence const* fir
 
 }  // namespace detail
 
-/// Returns the compounds of 2 to `largest` rules whose weight is above 0, numbered in any order.  `largest` is from 2
-/// to 6. About `at_once` occurrences are in memory at a time: compounds are processed in portions, and the derivations
-/// are traversed again for each portion.
+/// Returns the compounds of 2 to `largest` rules whose weight is above 0.  The order of their numbers is not specified.
+/// `largest` is from 2 to 6.  Compounds are processed in portions, so that about `at_once` occurrences are in memory at
+/// a time.  The derivations are traversed once for each portion.
 inline item_table compounds_of(std::vector<derivation> const& trees, int largest = 4,
                                std::size_t at_once = std::size_t{1} << 24U) {
   if (largest < 2 || largest > detail::most_rules)

@@ -65,7 +65,7 @@ inline std::vector<std::string_view> columns_of(std::string_view line) {
   }
 }
 
-/// Returns the text as a number; -1 if the text is not a number.
+/// Returns the text as a number, or -1 if the text is not a number.
 inline int plain_number(std::string_view text) {
   int value = -1;
   auto const* const end = text.data() + text.size();
@@ -75,16 +75,16 @@ inline int plain_number(std::string_view text) {
 
 }  // namespace detail
 
-/// Whether a text with this first line is CoNLL-U.  The line must be a comment, which begins with `# `, or a row, which
-/// begins with an ID and a tab.  A first line such as `#Word` is plain text.
+/// Whether a text with this first line is CoNLL-U.  The line must begin with `# `, as a comment does, or with an ID and
+/// a tab, as a row does.  A text with a first line such as `#Word` is plain text.
 inline bool begins_conllu(std::string_view line) {
   auto const id = line.substr(0, line.find_first_not_of("0123456789.-"));
   return line == "#" || line.starts_with("# ") ||
          (!id.empty() && id[0] >= '0' && id[0] <= '9' && line.substr(id.size()).starts_with('\t'));
 }
 
-/// Returns a word on a cycle of heads; 0 if there is no cycle.  head(i) is the head of word i, 1 .. n, or 0 if word i
-/// is the root.
+/// Returns a word on a cycle of heads, or 0 if there is no cycle.  head(i) returns the head of word i, 1 .. n, or 0 if
+/// word i is the root.
 template <class Head>
 int word_on_cycle(int n, Head const& head) {
   std::vector<int> seen(static_cast<std::size_t>(n) + 1, 0);  // for each word: the start of the first search that
@@ -98,12 +98,13 @@ int word_on_cycle(int n, Head const& head) {
 }
 
 /// Reads a file, gzipped or plain, sentence by sentence.  Throws data_error, with file and line, if the text is not
-/// CoNLL-U. With conllu_heads::checked, throws it also if the heads are not a tree with one root.
+/// CoNLL-U.  With conllu_heads::checked, also throws data_error if the heads are not a tree with one root.
 class conllu_reader {
  public:
   explicit conllu_reader(std::string const& path, conllu_heads heads = conllu_heads::checked)
       : lines_(std::in_place, path), called_(path), heads_(heads) {}
-  /// Reads a text that is not gzipped, and that outlives the reader.  Messages use `called` in place of a path.
+  /// Reads a text that is not gzipped.  The text must outlive the reader.  Messages use `called` as the name of the
+  /// text.
   conllu_reader(std::istream& text, std::string called, conllu_heads heads = conllu_heads::checked)
       : text_(&text), called_(std::move(called)), heads_(heads) {}
 
@@ -224,7 +225,7 @@ inline std::vector<conllu_sentence> read_conllu(std::string const& path, conllu_
   return all;
 }
 
-/// read_conllu() from a text, which messages call `called`.
+/// Reads all sentences of a text.  Messages use `called` as the name of the text.
 inline std::vector<conllu_sentence> read_conllu(std::istream& text, std::string const& called,
                                                 conllu_heads heads = conllu_heads::checked) {
   std::vector<conllu_sentence> all;
@@ -245,15 +246,15 @@ inline conllu_sentence conllu_of(std::vector<std::string> const& words) {
 }
 
 /// Returns the parent of each word in the form of attached_token (batches/dependency_loader.hpp): the index in the
-/// sentence, from 0.  A root is its own parent; -1 means that no head was read.
+/// sentence, from 0.  The parent of a root is the root itself.  A parent of -1 means that no head was read.
 inline std::vector<index_t> parents_of(conllu_sentence const& s) {
   std::vector<index_t> parents;
   for (auto const& word : s.words)
     parents.push_back(word.head == 0 ? static_cast<index_t>(parents.size()) : word.head < 0 ? -1 : word.head - 1);
   return parents;
 }
-/// Sets the heads from parents in this form, one for each word.  If the number of parents differs, or if a parent is
-/// not a word, throws contract_violation before anything is changed.
+/// Sets the heads from the parents, which have the form that parents_of() returns.  If there is not one parent for each
+/// word, or if a parent is not a word, throws contract_violation and changes nothing.
 inline void set_parents(conllu_sentence& s, std::span<index_t const> parents) {
   auto const n = static_cast<index_t>(s.words.size());
   expect_extent("set_parents", "parents", static_cast<index_t>(parents.size()), n);
@@ -267,8 +268,8 @@ inline void set_parents(conllu_sentence& s, std::span<index_t const> parents) {
                                                             : static_cast<int>(parents[i] + 1);
 }
 
-/// Returns the sentence's lines with the present heads and relations of its words, followed by an empty line.  All
-/// other columns are as they were read, also DEPS.
+/// Returns the lines of the sentence, with the present heads and relations of its words, followed by an empty line.
+/// All other columns, including DEPS, are as they were read.
 inline std::string to_conllu(conllu_sentence const& s) {
   auto lines = s.lines;
   for (std::size_t i = 0; i < s.words.size(); ++i) {
@@ -292,9 +293,9 @@ inline std::string to_conllu(conllu_sentence const& s) {
   return text + '\n';
 }
 
-/// Counts correct heads and relations of all words of the gold tokenisation, including punctuation.  A relation is
-/// correct if the whole DEPREL is equal, including subtypes.  The evaluation of CoNLL 2018 compares only the part
-/// before `:`, so its scores are at least as high.
+/// Counts the words with correct heads and relations, including punctuation.  The words are those of the gold
+/// tokenisation.  A relation is correct if the whole DEPREL is equal, including subtypes.  The evaluation of CoNLL 2018
+/// compares only the part before `:`, so its scores are at least as high.
 struct attachment_scores {
   std::int64_t words = 0, heads = 0, relations = 0;  // relations: correct relations of words whose head is correct too
   std::int64_t sentences = 0, exact = 0;             // exact: sentences in which every head and relation is correct
@@ -314,8 +315,8 @@ struct attachment_scores {
     exact += correct == n ? 1 : 0;
   }
 
-  /// The unlabelled and the labelled attachment score, and the fraction of sentences whose whole labelled tree is
-  /// correct.
+  /// uas() and las() return the unlabelled and the labelled attachment score.  exact_match() returns the fraction of
+  /// sentences whose whole labelled tree is correct.
   double uas() const { return part(heads, words); }
   double las() const { return part(relations, words); }
   double exact_match() const { return part(exact, sentences); }

@@ -1,4 +1,4 @@
-// The derivation of an example: a tree of rule applications as flat lists, in which rules are numbers.
+// The derivation of an example: a tree of rule applications.  The tree is stored in lists, and each rule has a number.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,16 +9,16 @@
 
 namespace triad::text {
 
-/// A tree of nodes in pre-order, children from left to right.  Every list has one entry for each node.
+/// A tree.  Its nodes are in pre-order, with children from left to right.  Every list has one entry for each node.
 struct derivation {
   std::vector<int> rule;    // the rule's number, from 0
   std::vector<int> parent;  // the index of an earlier node; -1: this node is the root
-  std::vector<int> slot;    // the number of this child under its parent, from 0
+  std::vector<int> slot;    // the number of the node among the children of its parent, from 0
 
   int size() const { return static_cast<int>(rule.size()); }
 
-  /// Adds an application of rule `number` as child number `which` of node `below`.  Returns the new node.  `below` is
-  /// -1 for the first node, and only for this one.
+  /// Adds an application of rule `number` as child number `which` of node `below`.  Returns the new node.  `below` must
+  /// be -1 for the first node, and only for the first node.
   int add(int number, int below, int which) {
     TRIAD_EXPECTS(below < size() && (below < 0) == rule.empty(),
                   "derivation: node " + std::to_string(size()) + " is a child of " + std::to_string(below) +

@@ -5,8 +5,8 @@
 //   4 and on: the tokens of the file, in its order
 //
 // Each line has a token, a space and the number of times that the token occurs.  The four tokens above are not in the
-// file.  As in fairseq, ` #fairseq:overwrite` after the count allows a token that already has a number or is one of the
-// four.  From that line on, the token has the number of the line.
+// file.  As in fairseq, a line may have ` #fairseq:overwrite` after the count.  Such a line may contain a token that
+// already has a number, such as one of the four tokens above.  The token then gets the number of this line.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class token_counts {
     for (auto const& word : words(line)) add(word);
   }
 
-  /// Returns the tokens with their counts, the most frequent token first; equally frequent tokens are in byte order.
+  /// Returns the tokens with their counts, the most frequent token first.  Equally frequent tokens are in byte order.
   [[nodiscard]] std::vector<std::pair<std::string, long long>> sorted() const {
     std::vector<std::pair<std::string, long long>> result(counts_.begin(), counts_.end());
     std::stable_sort(result.begin(), result.end(), [](auto const& a, auto const& b) { return a.second > b.second; });
@@ -72,8 +72,8 @@ class dictionary {
     return result;
   }
 
-  /// Returns the dictionary of these pairs (token, count), in their order.  Throws data_error if a token occurs a
-  /// second time, unless the number of its second entry is in `overwriting`.
+  /// Returns a dictionary of pairs (token, count), in the order of `entries`.  Throws data_error if a token occurs a
+  /// second time, unless the number of the second entry is in `overwriting`.
   static dictionary of(std::span<std::pair<std::string, long long> const> entries,
                        std::span<index_t const> overwriting = {}) {
     dictionary result;
@@ -128,13 +128,13 @@ class dictionary {
     }
   }
 
-  /// The numbers of the entries that replaced an earlier number of their token, in ascending order.
+  /// The numbers of the entries whose token already had a number, in ascending order.
   [[nodiscard]] std::vector<index_t> const& overwriting() const { return overwriting_; }
 
   [[nodiscard]] index_t size() const { return static_cast<index_t>(tokens_.size()); }
   [[nodiscard]] bool contains(std::string_view token) const { return numbers_.count(std::string(token)) != 0; }
 
-  /// Returns the number of a token, or `unknown`.
+  /// Returns the number of a token, or `unknown` if the dictionary does not have the token.
   [[nodiscard]] index_t number(std::string_view token) const {
     auto const at = numbers_.find(std::string(token));
     return at == numbers_.end() ? unknown : at->second;
@@ -143,20 +143,21 @@ class dictionary {
   [[nodiscard]] std::string const& token(index_t number) const { return entry(number).first; }
   [[nodiscard]] long long count(index_t number) const { return entry(number).second; }
 
-  /// Returns the words of a line as numbers, without begin and end, because pair_loader adds both.
+  /// Returns the numbers of the words of a line, without begin and end, because pair_loader adds both.
   [[nodiscard]] std::vector<index_t> numbers(std::string_view line) const {
     std::vector<index_t> result;
     for (auto const& word : words(line)) result.push_back(number(word));
     return result;
   }
-  /// Returns the words of a line as numbers, with `end` after the last word.
+  /// Returns the numbers of the words of a line, with `end` after the last word.
   [[nodiscard]] std::vector<index_t> encode(std::string_view line) const {
     auto result = numbers(line);
     result.push_back(end);
     return result;
   }
 
-  /// Returns the tokens of these numbers up to the first `end`, with spaces between them; leaves out <s> and <pad>.
+  /// Returns the tokens of these numbers up to the first `end`, with spaces between the tokens, and without <s> and
+  /// <pad>.
   [[nodiscard]] std::string decode(std::span<index_t const> numbers) const {
     std::vector<std::string> result;
     for (auto const n : numbers) {

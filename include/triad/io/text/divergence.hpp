@@ -1,12 +1,12 @@
-// Measures how differently two sets of examples are composed, as one minus the Chernoff coefficient of their
-// distributions.
+// Measures how much two sets of examples differ in their atoms or compounds.  The divergence is one minus the Chernoff
+// coefficient of the distributions of both sets.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   D(P || Q) = 1 - C,   C = sum over x of P(x)^alpha Q(x)^(1 - alpha),   P: of the training set, Q: of the test set
 //   alpha = 0.5 for atoms, because both sets should have each atom equally often.  alpha = 0.1 for compounds, because
 //     it matters more whether P has a compound than how often
 // (Keysers et al. 2020, section 2.1).  P(x) = n(x) / N, so C = S / (N_P^alpha N_Q^(1 - alpha)) with S = sum of
-// n_P(x)^alpha n_Q(x)^(1 - alpha).  Adding or removing an example changes only the terms of its own items.
+// n_P(x)^alpha n_Q(x)^(1 - alpha).  If an example is added or removed, only the terms of its items change.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +61,7 @@ class divergence {
     return of(sum, total_[0] + (train ? more : 0), total_[1] + (train ? 0 : more));
   }
 
-  /// Changes alpha; the sets stay the same.
+  /// Changes alpha, but not the sets.
   void weigh_by(double alpha) {
     alpha_ = alpha;
     for (auto& c : cells_)
@@ -85,7 +85,7 @@ class divergence {
     auto const x = static_cast<double>(n);
     return alpha_ == 0.5 ? std::sqrt(x) : std::pow(x, train ? alpha_ : 1 - alpha_);
   }
-  /// Returns the divergence for this sum and these total counts; 1 if a set is empty.
+  /// Returns the divergence for this sum and these total counts, or 1 if a set is empty.
   double of(double sum, std::int64_t train, std::int64_t test) const {
     if (train == 0 || test == 0) return 1;
     return std::clamp(1 - sum / (power(train, true) * power(test, false)), 0.0, 1.0);

@@ -20,8 +20,9 @@
 
 namespace triad::text {
 
-/// The lines of a file, without line ends (LF or CRLF) and without a byte order mark.  The first bytes of the file, not
-/// its name, decide whether it is gzipped.  Throws data_error if the file is a Git LFS pointer.
+/// The lines of a file, without line ends (LF or CRLF) and without a byte order mark.  The first bytes of the file
+/// decide whether the file is gzipped, and not the name of the file.  Throws data_error if the file is a Git LFS
+/// pointer.
 class gz_lines {
  public:
   static constexpr std::size_t longest_line = std::size_t{1} << 24U;  // bytes; a small .gz may have an endless line
@@ -33,7 +34,7 @@ class gz_lines {
       throw data_error(path_ + ": cannot be opened: " + (errno != 0 ? std::strerror(errno) : "out of memory"));
   }
 
-  /// Reads the next line; returns false at the end of the file.
+  /// Reads the next line.  Returns false at the end of the file.
   bool next(std::string& line) {
     line.clear();
     for (bool any = false;;) {
@@ -56,7 +57,7 @@ class gz_lines {
     return true;
   }
 
-  /// next() for text.  Throws data_error, with file, line and column, if the line is not UTF-8.
+  /// Reads the next line, like next().  Throws data_error, with file, line and column, if the line is not UTF-8.
   bool next_text(std::string& line) {
     if (!next(line)) return false;
     if (auto const at = first_broken_byte(line); at != std::string_view::npos) {

@@ -1,10 +1,11 @@
 // Decides which characters are letters and which are numbers: the general categories L and N of Unicode 14.
 // SPDX-License-Identifier: Apache-2.0
 //
-// utf8proc knows the categories, and its releases follow Unicode: 2.7 has version 14, 2.8 has version 15, and so on.
-// GPT-2 and RoBERTa use \p{L} and \p{N} without naming a version.  Their merges were learned from texts from before
-// 2019, with Unicode 12.  The tokens of a checkpoint must not depend on the installed version of a library.  So
-// characters that Unicode added after version 14 are neither letters nor numbers here, whatever utf8proc returns.
+// The categories come from utf8proc.  The version of utf8proc determines the version of Unicode: utf8proc 2.7 has
+// Unicode 14, utf8proc 2.8 has Unicode 15, and so on.  GPT-2 and RoBERTa use \p{L} and \p{N} without naming a version
+// of Unicode.  Their merges were learned with Unicode 12, from texts that are older than 2019.  The tokens of a
+// checkpoint must not depend on the installed version of a library.  So characters that Unicode added after version 14
+// are neither letters nor numbers here, whatever utf8proc returns.
 #pragma once
 
 #include <utf8proc.h>
