@@ -1,4 +1,4 @@
-// Adam, AdamW and clipping; the kernels read the rate, the step and the norm from device memory.
+// Adam, AdamW and clipping.  The kernels read the learning rate, the step and the norm from device memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -32,7 +32,7 @@ struct adam_update {
       share.read(b, vec<T const>(m), first);
       share.read(b, vec<T const>(v), second);
     });
-    if (b.thread() == 0) {  // once for each block, and in double, because these are powers of numbers close to one
+    if (b.thread() == 0) {  // one thread for the block; in double, because beta1 and beta2 are close to 1
       auto const t = static_cast<double>(*step + 1);
       now.step_size = T(rate(0) / (1 - ::cuda::std::pow(options.beta1, t)));
       now.root = T(::cuda::std::sqrt(1 - ::cuda::std::pow(options.beta2, t)));

@@ -1,8 +1,8 @@
-// Cross entropy and argmax over parents: one warp per node, lanes along the nodes of its graph.
+// Cross entropy and argmax over parents.  A warp computes one node, with lanes along the nodes of its graph.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Three passes: the loss of each node, the mean loss, the gradient.  `losses` first holds the loss of each node.  The
-// second pass replaces it by the number of nodes that have a parent.
+// Three kernels compute the loss of each node, the mean loss, and the gradient.  `losses` first holds the loss of each
+// node.  The second kernel overwrites all its elements with the number of nodes that have a parent.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -16,8 +16,8 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// The scores of all nodes as the parent of one node.  A warp past the last node gets a graph without nodes: it takes
-/// part in all shuffles and barriers, and writes nothing.
+/// The scores of all nodes as the parent of one node.  A warp beyond the last node gets a graph without nodes: the warp
+/// takes part in all shuffles and barriers, but writes nothing.
 template <class T>
 struct arc_row {
   arc_cross_entropy_options const& options;
@@ -40,7 +40,7 @@ struct arc_row {
   TRIAD_DEVICE bool masked(index_t j) const { return options.masked.extent(0) != 0 && options.masked(edge(j)) != 0; }
   TRIAD_DEVICE T operator()(index_t j) const { return masked(j) ? T(options.fill) : score(edge(j)); }
 
-  // softmax_total reads a row through these members; no values are held in registers.
+  // softmax_total reads a row through these members.  No values are kept in registers.
   static constexpr int held = 0;
   TRIAD_DEVICE T operator()(int, index_t j) const { return (*this)(j); }
 };
@@ -56,7 +56,7 @@ struct arc_losses {
     softmax_total<T> const total(b, row, row.n);
     if (!row.live || b.lane() != 0) return;
     index_t const p = parent(row.node);
-    // A kernel cannot report a parent outside of its graph, so its loss is NaN.
+    // A kernel cannot report a parent outside of the graph, so the loss of the node is NaN.
     losses(row.node) = p < 0       ? T(0)
                        : p < row.n ? ::cuda::std::log(total.sum) + total.maximum - row(p)
                                    : ::cuda::std::numeric_limits<T>::quiet_NaN();
@@ -81,8 +81,8 @@ struct arc_gradient {
   }
 };
 
-/// Each lane begins with the score of node 0 and replaces it only by larger scores.  So a NaN has the same effect as in
-/// a loop over the nodes.
+/// Each lane begins with the score of node 0, and replaces this score only by larger scores.  So a NaN has the same
+/// effect as in a loop over the nodes.
 template <class T>
 struct arc_argmax {
   static constexpr char const* name = "best_arcs";

@@ -1,9 +1,9 @@
-// Attention.  In forward, a block computes sixteen queries of one head, in a loop over all keys.  For the gradients of
-// keys and values, a block computes sixteen keys, in a loop over all queries.
+// Attention, in which a block computes sixteen queries of one head in a loop over all keys.  For the gradients of keys
+// and values, a block computes sixteen keys in a loop over all queries.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forward keeps the largest score and the sum so far (Milakov and Gimelshein 2018), and rescales its sums if it reads a
-// larger score.  Kernels with relative positions are separate types, so that the other kernels contain no code for
+// Forward keeps the largest score and the sums so far (Milakov and Gimelshein 2018).  If it reads a larger score, it
+// rescales the sums.  Kernels with relative positions are separate types, so that the other kernels contain no code for
 // positions.
 #pragma once
 

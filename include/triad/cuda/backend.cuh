@@ -1,4 +1,4 @@
-// The backend for one GPU: a stream, a cuBLAS handle with its workspace, and the arithmetic that products may use.
+// The backend for one GPU: a stream, a cuBLAS handle with its workspace, and the arithmetic of products.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,18 +15,18 @@
 
 namespace triad::cuda {
 
-/// The shared memory that a block may have on sm_80, sm_90 and sm_100; the small chips of these generations (sm_86,
-/// sm_89, sm_120) have 99 KiB.
+/// The shared memory that a block may use on sm_80, sm_90 and sm_100.  On the smaller chips sm_86, sm_89 and sm_120, a
+/// block may use only 99 KiB.
 inline constexpr std::size_t most_shared_bytes = 163 * 1024;
 /// The most memory for the split factors of one product in arithmetic::tf32x3.
 inline constexpr std::size_t most_split_bytes = std::size_t{256} << 20;
 
-/// A backend for one device.  Work is queued in the backend's own stream, without waiting.  A backend can be moved but
-/// not copied.  It must outlive the buffers that were made with it.
+/// A backend for one device.  Operations queue their work in the stream of the backend and do not wait for it.  A
+/// backend can be moved but not copied.  A backend must outlive the buffers that were made with it.
 class backend {
  public:
   using memory = device_memory;
-  static constexpr char const *name = "cuda", *number_means = "DEVICE";  // names that with_backend uses
+  static constexpr char const *name = "cuda", *number_means = "DEVICE";  // with_backend uses these names
 
   /// Throws device_error if there is no such device, or if the device gives a block less shared memory than kernels
   /// need.
@@ -75,8 +75,8 @@ class backend {
   blas_context const& blas() const { return blas_; }
   fused_blas& fused() { return fused_; }
   cuda::arithmetic arithmetic() const { return arithmetic_; }
-  /// The memory for the split factors of products in arithmetic::tf32x3.  It is at most 256 MiB for one product, and
-  /// less than 768 MiB in all.  Memory plans do not include it.
+  /// The memory for the split factors of products in arithmetic::tf32x3.  This memory is at most 256 MiB for one
+  /// product, and less than 768 MiB in all.  Memory plans do not include this memory.
   growing_memory& split_factors() { return split_; }
   device_memory where() const { return {device_, stream_, *staging_}; }
 
@@ -109,7 +109,7 @@ void do_replay(backend& ex, std::uint64_t key, Work&& work) {
 }
 inline void do_forget_replays(backend& ex) noexcept { ex.recordings().clear(); }
 
-/// The number of usable devices; 0 if there is no driver.
+/// Returns the number of usable devices, or 0 if there is no driver.
 inline int device_count() {
   int count = 0;
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;

@@ -1,8 +1,9 @@
-// Cross entropy in three passes: the loss of each row, the mean loss, the gradient.  Argmax of rows.
+// Cross entropy and argmax of rows.  Three kernels compute cross entropy: the loss of each row, the mean loss, and the
+// gradient.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first column of dlogits passes values from one kernel to the next: first the loss of each row, then the number of
-// rows that count.  The last kernel overwrites the column.
+// The first column of dlogits passes values from one kernel to the next kernel.  It first holds the loss of each row,
+// and then the number of rows that have a target.  The last kernel overwrites the column.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -29,20 +30,20 @@ struct cross_entropy_losses {
     softmax_total<T> const row(b, v, own.d);
     index_t const t = own.live ? target(own.r) : -1;
     T const log_sum = ::cuda::std::log(row.sum);
-    T others = 0;  // -log p, summed over all columns but the target
+    T others = 0;  // -log p, summed over all columns except the target
     if (miss > T(0)) {
       each_column<Held>(b.lane(), own.d,
                         [&](int k, index_t c) { others += c != t ? log_sum + (row.maximum - v(k, c)) : T(0); });
       others = warp_sum(b, others);
     }
     if (t < 0 || b.lane() != 0) return;
-    // A kernel cannot report a target outside the logits, so its loss is NaN.
+    // A kernel cannot report a target outside the logits, so the loss of the row is NaN.
     dlogits(own.r, 0) = t < own.d ? hit * (log_sum + (row.maximum - logits(own.r, t))) + miss * others
                                   : ::cuda::std::numeric_limits<T>::quiet_NaN();
   }
 };
 
-/// One block adds the losses of all rows; thread t adds those of rows t, t + threads, ...
+/// One block adds the losses of all rows.  Thread t adds the losses of the rows t, t + threads, ...
 template <class T>
 struct cross_entropy_mean {
   static constexpr char const* name = "mean of cross_entropy";

@@ -1,8 +1,9 @@
-// Dropout of rows: one counter decides four columns, and one lane computes that counter.
+// Dropout of rows.  One lane computes one counter, which decides four columns.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A warp processes 128 columns of one row, two blocks of dropout.  Lane 16 h + q has counter q of block h.  Word w of
-// that counter belongs to column 64 h + 16 w + q of the 128, so half a warp reads 64 consecutive bytes of floats.
+// A warp computes 128 columns of one row, which are two blocks of dropout.  Lane 16 h + q computes counter q of block
+// h.  Word w of this counter belongs to column 64 h + 16 w + q of the 128 columns.  So half a warp reads 64 consecutive
+// bytes of floats.
 #pragma once
 
 #include "triad/cuda/device/rows.cuh"
@@ -10,7 +11,7 @@
 
 namespace triad::cuda {
 
-/// The values of a dropout mask that a kernel needs; the host computes all but the step.
+/// The values of a dropout mask that a kernel needs.  The host computes all these values except the step.
 template <class T>
 struct drop_rule {
   dropout_mask mask;
@@ -24,13 +25,13 @@ struct drop_rule {
   TRIAD_DEVICE T operator()(T value, bool kept) const { return kept ? value * scale : T(0); }
 };
 
-/// The number of columns of a row that a warp processes at once.
+/// The number of columns of a row that a warp computes at a time.
 inline constexpr int span_columns = 2 * static_cast<int>(dropout_block);
 
-/// The number of spans of a matrix; each is processed by one warp.
+/// The number of spans of a matrix.  One warp computes one span.
 constexpr index_t spans_of(index_t rows, index_t columns) { return rows * blocks_for(columns, span_columns); }
 
-/// The four columns of a lane in the span of its warp, and which of these dropout keeps.
+/// The four columns of a lane in the span of its warp, and which of these columns dropout keeps.
 class row_span {
  public:
   template <class T>
@@ -50,12 +51,12 @@ class row_span {
     }
   }
 
-  /// The row; a warp past the last row has row 0 and no columns.
+  /// The row of the span.  A warp beyond the last row has row 0 and no columns.
   TRIAD_DEVICE index_t row() const { return row_; }
   TRIAD_DEVICE bool live() const { return live_; }
   TRIAD_DEVICE bool keeps(int w) const { return kept_[w]; }
 
-  /// Calls f(w, column) for columns w = 0 .. 3 of the lane.
+  /// Calls f(w, column) for the columns w = 0 .. 3 of the lane.
   template <class F>
   TRIAD_DEVICE void each(F&& f) const {
     TRIAD_UNROLL

@@ -1,4 +1,4 @@
-// Elementwise functions with four elements per thread; a thread reads all its elements before it writes one.
+// Elementwise functions.  A thread computes four elements, and reads all four before it writes one.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   elements that thread t of block b has, counted from b * 1024           loads of a view
@@ -51,7 +51,7 @@ struct whole_groups {
       *reinterpret_cast<sixteen_bytes<T>*>(y.data_handle() + i) = group;
     });
   }
-  /// Calls f(slot) for the elements of a thread.
+  /// Calls f(k) for each element k of a thread.
   template <class F>
   TRIAD_DEVICE static void each(block const&, index_t, F&& f) {
     TRIAD_UNROLL
@@ -85,7 +85,7 @@ struct single_elements {
   }
 
  private:
-  /// Calls f(slot, element) for the elements of a thread.
+  /// Calls f(k, i) for each element k of a thread, where i is the number of the element in the view.
   template <class F>
   TRIAD_DEVICE static void each_element(block const& b, index_t count, F&& f) {
     TRIAD_UNROLL
@@ -94,8 +94,8 @@ struct single_elements {
   }
 };
 
-/// Calls work() with whole_groups or single_elements, the ways in which threads share the elements of a block.
-/// aligned: whether all views are aligned to 16 bytes.
+/// Calls work() with whole_groups or single_elements, which assign the elements of a block to its threads.  `aligned`
+/// says whether all views are aligned to 16 bytes.
 template <class Work>
 TRIAD_DEVICE void by_block(block const& b, bool aligned, index_t count, Work&& work) {
   if (aligned && (b.index() + 1) * elementwise_block <= count)
@@ -168,7 +168,7 @@ void do_transform(backend& ex, F f, vec<T const> a, vec<T const> b, vec<T> y) {
   launch(ex, detail::transform_two<F, T>{f, aligned}, blocks_for(y.extent(0), detail::elementwise_block), a, b, y);
 }
 
-/// The runtime's memset writes zeros, without a kernel.  It cannot write -0, which has other bits.
+/// The memset of the runtime writes zeros without a kernel.  It cannot write -0, because not all bits of -0 are zero.
 template <class T>
 void do_fill(backend& ex, T value, vec<T> y) {
   constexpr T zero = 0;

@@ -1,4 +1,4 @@
-// Fuse-attention: one warp per token, with lanes along the width.  A warp computes heads and layers one after the
+// Fuse-attention with one warp per token and lanes along the width.  A warp computes its heads and layers one after the
 // other.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,7 +12,7 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// The sum over the width of f(column), the same in all lanes.
+/// Returns the sum of f(column) over the width.  All lanes get the same sum.
 template <class T, class F>
 TRIAD_DEVICE T sum_of_columns(block const& b, index_t d, F&& f) {
   T sum = 0;
@@ -91,7 +91,7 @@ struct fuse_attention_grad_rows {
       auto const signed_p = [&](index_t j) { return weights(r, h * layers + j); };
       auto const p = [&](index_t j) { return ::cuda::std::abs(signed_p(j)); };
       auto const gate = [&](index_t j) { return signed_p(j) > T(0) ? scale : T(0); };
-      // dp is computed twice instead of being stored, because the number of layers is small but has no bound.
+      // dp is computed twice and not stored, because the number of layers is small but has no bound.
       auto const dp = [&](index_t j) {
         T const product =
             sum_of_columns<T>(b, d, [&](index_t c) { return d_mixed(r, h * width + c) * states(j, r, c); });

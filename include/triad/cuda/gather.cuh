@@ -1,13 +1,16 @@
-// Gather of rows, and scatter-add.  Each row of the table has one owner, a block that adds all terms in the order of
-// rows.
+// Gather of rows, and scatter-add.  In scatter-add, each row of the table has an owner.  This is a block that adds all
+// terms of the row, in the order of the rows of dy.
 // SPDX-License-Identifier: Apache-2.0
 //
-// An owner finds its rows in one of two ways, which give the same bits:
+// An owner finds the rows of its terms in one of two ways, which give the same bits:
 //
-//   by a scan   it compares every index with its own: no memory, but owners * rows comparisons for every 32 columns
-//   by a sort   pairs (index, row) are sorted by index, stably, so the rows of an index are an ascending run
+//   by a scan   The owner compares every index with its own index.  A scan needs no memory, but owners * rows
+//               comparisons for every 32 columns.
+//   by a sort   The pairs (index, row) are sorted by index.  Pairs with equal indices keep their order, so the rows of
+//               an index follow one another in ascending order.
 //
-// In both, each warp of the owner sums the rows of one part of [0, rows), and the parts are added in order.
+// In both ways, each warp of the owner sums the rows of one part of [0, rows).  The sums of the parts are then added in
+// order.
 #pragma once
 
 #include <cuda/std/bit>
@@ -29,7 +32,7 @@ struct gather {
   TRIAD_DEVICE void operator()(block const& b, matrix<T const> table, vec<index_t const> index, matrix<T> y) const {
     warp_row const own(b, y);
     index_t const from = own.live ? index(own.r) : 0;
-    bool const inside = from >= 0 && from < table.extent(0);  // a kernel cannot report others, and writes NaN
+    bool const inside = from >= 0 && from < table.extent(0);  // a kernel cannot report an error, and writes NaN
     for (index_t c = b.lane(); c < own.d; c += warp)
       y(own.r, c) = inside ? table(from, c) : ::cuda::std::numeric_limits<T>::quiet_NaN();
   }
@@ -40,9 +43,9 @@ TRIAD_DEVICE index_t part_of_rows(index_t rows, int parts) {
   return ((rows + parts - 1) / parts + warp - 1) / warp * warp;
 }
 
-/// dtable(to, 32 columns) += the rows of dy whose index is `to`.  Each warp of the owning block sums a part of the
-/// indices in ascending order; the parts are added in order.  ByIndex: block i owns row index(i) of the table, unless
-/// an earlier index is the same.
+/// Adds the rows of dy whose index is `to` to row `to` of dtable, for 32 columns.  Each warp of the owner sums the rows
+/// of one part in ascending order.  The sums of the parts are added in order.  If ByIndex is true, block i owns row
+/// index(i) of the table, unless an earlier index is the same.  Otherwise, block i owns row i.
 template <class T, int Warps, bool ByIndex>
 struct scatter {
   static constexpr char const* name = "scatter_add_rows";
@@ -98,7 +101,7 @@ struct scatter {
   }
 };
 
-/// Computes the key of every row: its index, or table_rows if the index lies outside the table.
+/// Computes the key of every row.  The key is the index of the row, or table_rows if the index lies outside the table.
 struct key_by_index {
   static constexpr char const* name = "keys of rows";
   static constexpr int threads = 256;
@@ -112,8 +115,9 @@ struct key_by_index {
   }
 };
 
-/// Does the same for rows that are sorted by key: dtable(to, 32 columns) += the rows of dy whose key is `to`.  ByPlace:
-/// the block at the first place of a run owns the run.  Otherwise block `to` searches for the run of `to`.
+/// Does the same as `scatter`, for rows that are sorted by key.  The rows with one key are a run.  If ByPlace is true,
+/// the block at the first place of a run owns the run.  Otherwise, block `to` owns the run of the key `to`, and
+/// searches for it.
 template <class T, int Warps, bool ByPlace>
 struct add_runs {
   static constexpr char const* name = "scatter_add_rows of sorted rows";
@@ -128,7 +132,7 @@ struct add_runs {
     std::uint32_t const *const key = sorted.key, *const row = sorted.row;
     index_t const rows = dy.extent(0), across = (dtable.extent(1) + warp - 1) / warp;
     index_t const item = b.index() / across, c = b.index() % across * warp + b.lane();
-    if (ByPlace && item > 0 && key[item - 1] == key[item]) return;  // the block returns; an earlier one owns the run
+    if (ByPlace && item > 0 && key[item - 1] == key[item]) return;  // the block returns; an earlier block owns the run
     index_t const to = ByPlace ? key[item] : item;
     if (to >= dtable.extent(0)) return;  // outside the table
     auto& s = b.shared<shared>();
@@ -176,8 +180,8 @@ struct add_runs {
   }
 };
 
-/// Whether there is one block for each row of dy (with 8 parts), because dy has fewer rows than the table.  Otherwise
-/// there is one block for each row of the table (with 32 parts).
+/// Whether dy has fewer rows than the table.  If so, there is one block for each row of dy, with 8 parts.  Otherwise,
+/// there is one block for each row of the table, with 32 parts.
 constexpr bool owned_by_index(index_t rows, index_t table_rows) { return rows < table_rows; }
 
 template <class T>
@@ -202,7 +206,7 @@ void scatter_sorted(backend& ex, keyed_rows sorted, matrix<T const> dy, matrix<T
 /// The number of bits of keys in [0, table_rows].
 constexpr int key_bits(index_t table_rows) { return ::cuda::std::bit_width(static_cast<std::uint64_t>(table_rows)); }
 
-/// The number of bytes of one of the four arrays of a sort: keys and rows, twice.
+/// The number of bytes of one array of a sort.  A sort has four arrays: two for keys and two for rows.
 constexpr std::size_t sorted_bytes(index_t rows) {
   return arena_stride(static_cast<std::size_t>(rows) * sizeof(std::uint32_t));
 }
@@ -230,12 +234,12 @@ void do_gather_rows(backend& ex, matrix<T const> table, vec<index_t const> index
   launch(ex, detail::gather<T>{}, blocks_for(y.extent(0), row_warps), table, index, y);
 }
 
-/// If all owners together read at most this number of bytes of indices, each reads all indices, and nothing is sorted.
-/// A sort takes about six more launches, some 15 us.  In that time, the L2 cache of an H100 delivers about this number
-/// of bytes.  The number is an estimate, not a measurement.
+/// If the owners together read at most this number of bytes of indices, nothing is sorted, and each owner reads all
+/// indices.  A sort takes about six more launches, which take about 15 us.  In 15 us, the L2 cache of an H100 delivers
+/// about this number of bytes.  The number is an estimate, not a measurement.
 inline constexpr double most_scanned_bytes = 64.0 * 1024 * 1024;
 
-/// Whether scatter_add_rows sorts its rows.  If it sorts for some sizes, it sorts for all larger numbers of rows,
+/// Whether scatter_add_rows sorts its rows.  If it sorts for some sizes, it also sorts for larger numbers of rows,
 /// owners or columns.
 constexpr bool sorts_rows(index_t rows, index_t table_rows, index_t columns) {
   constexpr index_t most = 0x7ffffffe;  // keys and rows have 32 bits, and CUB counts with int
@@ -251,7 +255,8 @@ std::size_t do_scatter_add_rows_workspace(backend& ex, matrix<T const>, vec<inde
   return sorts_rows(rows, dtable.extent(0), dtable.extent(1)) ? detail::scatter_by_sort_bytes(ex, rows, dtable) : 0;
 }
 
-/// Sorts if there is a workspace.  A small table (labels) or a few indices (edges that are read out) need no workspace.
+/// Sorts if there is a workspace.  No workspace is needed if the table is small, such as a table of labels, or if there
+/// are few indices, such as those of edges that are read out.
 template <class T>
 void do_scatter_add_rows(backend& ex, matrix<T const> dy, vec<index_t const> index, matrix<T> dtable, workspace ws) {
   if (index.extent(0) == 0) return;

@@ -1,8 +1,8 @@
-// Graph attention: one warp for each node and head, as in cuda/relation_attention.cuh.
+// Graph attention with one warp for each node and head, as in cuda/relation_attention.cuh.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A score is a sum of three numbers, so each lane computes the score of one node.  Only for values, each lane has some
-// columns of the head.  Nodes that are no neighbours have weight 0, and their values are skipped.
+// A score is a sum of three numbers, so each lane computes the score of one node.  For values, each lane has some
+// columns of the head.  Nodes that are not neighbours have weight 0, and their values are skipped.
 #pragma once
 
 #include "triad/cuda/relation_attention.cuh"
@@ -34,8 +34,8 @@ struct graph_attention_rule {
         scale(o.dropout.active() ? T(o.dropout.scale()) : T(1)),
         drops(o.dropout.active()) {}
 
-  /// For nodes x and y of the graph, these functions return whether they are neighbours, z, and the index of their
-  /// weight.
+  /// For nodes x and y of the graph, these functions return whether x and y are neighbours, their z, and the index of
+  /// their weight.
   TRIAD_DEVICE bool neighbours(relation_place const& p, index_t x, index_t y) const {
     return are_neighbours(label, p.edge, p.n, x, y);
   }
@@ -56,7 +56,8 @@ struct graph_attention_forward {
   TRIAD_DEVICE void operator()(block const& b, graph_attention_rule<T> t, vec<T> weights, matrix<T> context) const {
     relation_place const at(b, t.graphs, t.options.heads);
     index_t const n = at.n, x = at.own;
-    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum, but makes total NaN
+    // A NaN does not become the maximum, but it makes the total NaN.
+    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;
     for (index_t y = b.lane(); y < n; y += warp)
       if (t.neighbours(at, x, y)) {
         T const s = leaky_relu<T>{t.slope}(t.z(at, x, y));
@@ -92,7 +93,7 @@ struct graph_attention_forward {
   }
 };
 
-/// The values from which both kernels compute their gradients.
+/// The values that both backward kernels need.
 template <class T>
 struct graph_attention_gradients {
   graph_attention_rule<T> rule;
@@ -104,7 +105,7 @@ struct graph_attention_gradients {
     T dz = 0, dropped = 0;  // dz(x, y) and p~(x, y)
   };
 
-  /// Computes dz and p~ for nodes x and y of the graph; the result is the same in every lane.
+  /// Computes dz and p~ for nodes x and y of the graph.  All lanes get the same result.
   TRIAD_DEVICE pair at(block const& b, relation_place const& p, index_t x, index_t y) const {
     T const w = weights(rule.weight(p, x, y)), probability = w < T(0) ? -w : w, keep = w < T(0) ? T(0) : rule.scale;
     if (w == T(0)) return {};  // all lanes read the same number

@@ -1,4 +1,4 @@
-// Biases of heads: one warp per row and head.
+// Biases of heads, with one warp for each row and head.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// The row and head of a warp; a warp past the last head has no columns.
+/// The row and head of a warp.  A warp beyond the last head has no columns.
 struct head_of_row {
   index_t r, h, first, k;
   bool live;

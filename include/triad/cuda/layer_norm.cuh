@@ -1,4 +1,5 @@
-// Layer normalisation with one warp per row; sums the gradients of gain and bias in fixed chunks of rows.
+// Layer normalisation with one warp per row.  The gradients of gain and bias are first summed over fixed chunks of
+// rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -35,8 +36,8 @@ struct layer_norm_rows {
   }
 };
 
-/// Computes dx for a chunk of rows; the warps of a block take the rows in turn.  Held > 0: also computes the chunk's
-/// part of dgain, followed by its part of dbias.
+/// Computes dx for a chunk of rows.  The warps of a block take the rows in turn.  If Held is not 0, also stores the
+/// sums of dgain and then of dbias over the chunk in `partial`.
 template <class T, int Held>
 struct layer_norm_grad_rows {
   static constexpr char const* name = "layer_norm_grad";

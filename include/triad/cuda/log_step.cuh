@@ -1,4 +1,4 @@
-// Records losses and norms of past steps: one warp, in which one lane writes.
+// Records the losses and norms of past steps.  One lane of one warp writes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Matrix products: by cuBLAS if the strides allow it, followed by one pass over the result for the epilogue.
+// Matrix products.  cuBLAS computes a product if the strides allow it, and then one kernel computes the epilogue.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   1  c = a b, or c += a b        cuBLAS; row-major c = a b is column-major c' = b' a', a transpose is a flag
@@ -7,8 +7,8 @@
 //   3  strides, sizes or aliasing
 //      that cuBLAS does not take   plain_product: tiles in shared memory, with the epilogue; slow, correct for all
 //
-// tf32x3: each product of two elements becomes three products, (low, high, high) of a with (high, low, high) of b.
-// cuBLAS multiplies in tf32, which represents each of these parts exactly.
+// In tf32x3, each element is the sum of a low and a high part.  Each product of two elements becomes three products:
+// (low, high, high) of a with (high, low, high) of b.  cuBLAS multiplies in tf32, which represents each part exactly.
 #pragma once
 
 #include "triad/core/math.hpp"
@@ -22,7 +22,7 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// Returns the new value of c(i, j), given the element `value` of the product.
+/// Applies the epilogue to `value`, the element (i, j) of the product.  Returns the new value of c(i, j).
 template <class T>
 TRIAD_DEVICE T finish(epilogue<T> const& e, drop_rule<T> const& drop, index_t i, index_t j, bool kept, T value) {
   if (e.bias.extent(0) != 0) value += e.bias(j);
@@ -62,8 +62,8 @@ strided<T> make_strided(matrices<T> m) {
   return {m.data_handle(), m.stride(0), m.stride(1), m.stride(2)};
 }
 
-/// Computes c = a b and its epilogue, with 64 by 64 elements in each block.  Thread t computes 4 by 4 of them, in rows
-/// t / 16 + 16 u and columns t % 16 + 16 v.
+/// Computes c = a b and its epilogue.  A block computes 64 by 64 elements.  Thread t computes 4 by 4 of these elements,
+/// in the rows t / 16 + 16 u and the columns t % 16 + 16 v.
 template <class T>
 struct plain_product {
   static constexpr char const* name = "plain product";
@@ -116,7 +116,7 @@ struct plain_product {
   }
 };
 
-/// How cuBLAS, which is column-major, reads a row-major matrix: as its transpose.
+/// How cuBLAS reads a matrix.  cuBLAS is column-major, so it reads a row-major matrix as the transpose.
 template <class T>
 struct blas_layout {
   blas_operand<T> operand;  // of the transpose; `turned` if the matrix itself is column-major
@@ -138,8 +138,8 @@ struct blas_layout {
   }
 };
 
-/// Splits each element of a factor into a low and a high part.  Writes three matrices of parts, `step` elements apart:
-/// low, high, high, or high, low, high.
+/// Splits each element of a factor into a low and a high part.  Writes three matrices of parts, which are `step`
+/// elements apart.  They are low, high, high if `low_first` is true, else high, low, high.
 struct split_factor {
   static constexpr char const* name = "splitting a factor";
   static constexpr int threads = row_threads;
@@ -165,16 +165,16 @@ struct blas_factors {
   arithmetic how;
 };
 
-// Splitting reads the factors once and writes them three times.  If c has few columns or rows, this takes more time
-// than tensor cores save.  The limit was calculated from the figures of an H100, not measured.  The memory for the
-// parts is limited too.
+// Splitting reads the factors once and writes them three times.  If c has few columns or rows, splitting takes more
+// time than tensor cores save.  We calculated the limit from the figures of an H100, and did not measure it.  The
+// memory for the parts is limited too.
 inline constexpr index_t least_split = 200;
 constexpr bool pays_to_split(index_t m, index_t n, index_t k) {
   return m * n >= least_split * (m + n) && 12 * (k + 4) * (m + n) <= static_cast<index_t>(most_split_bytes);
 }
 
-/// Returns the factors for cuBLAS.  With tf32x3 these are a and b split into parts, in the backend's memory.  Without
-/// tf32x3, or if pays_to_split() is false, they are a and b themselves.
+/// Returns the factors for cuBLAS.  In tf32x3, these are a and b split into parts, in the memory of the backend.  In
+/// other arithmetic, or if pays_to_split() is false, the factors are a and b themselves.
 template <class T>
 blas_factors<T> factors_of(backend& ex, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b) {
   if constexpr (std::is_same_v<T, float>) {
@@ -205,7 +205,8 @@ blas_factors<T> factors_of(backend& ex, index_t m, index_t n, index_t k, strided
   return {a, b, k, ex.arithmetic()};
 }
 
-/// Computes c = a b + beta c for `count` matrices by cuBLAS.  Returns false if cuBLAS cannot compute it.
+/// Computes c = a b + beta c for `count` matrices by cuBLAS.  Returns false if cuBLAS does not take these strides or
+/// sizes.
 template <class T>
 bool blas_product(backend& ex, arithmetic how, index_t count, index_t m, index_t n, index_t k, strided<T const> a,
                   strided<T const> b, T beta, strided<T> c) {
@@ -224,8 +225,8 @@ bool blas_product(backend& ex, arithmetic how, index_t count, index_t m, index_t
   return true;
 }
 
-/// Computes the product by cublasLt, which also adds the bias, and the residual if it can.  Removes from `rest` what
-/// has been added.  Returns false if cublasLt cannot compute the product.
+/// Computes the product by cublasLt, which also adds the bias and, if possible, the residual.  Removes what was added
+/// from `rest`.  Returns false if cublasLt cannot compute the product.
 template <class T>
 bool fused_with(backend& ex, arithmetic how, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b,
                 bool accumulate, epilogue<T>& rest, strided<T> c) {
@@ -286,7 +287,7 @@ void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, b
   epilogue<T> rest = e;  // the steps of the epilogue that are left after cuBLAS
   bool const onto_itself = e.residual.extent(0) != 0 && e.residual.data_handle() == c.data_handle();
   bool const between = e.relu || e.gate.extent(0) != 0 || e.dropout.active();
-  // If c is the residual, cuBLAS would overwrite it before the steps between the product and the residual are done.
+  // If c is the residual, cuBLAS would overwrite the residual before the steps between product and residual are done.
   if (onto_itself && (between || accumulate)) return detail::launch_plain(ex, 1, m, n, k, x, y, z, accumulate, e);
   auto const f = detail::factors_of<T>(ex, m, n, k, x, y);
   if (!detail::fused_with(ex, f.how, m, n, f.k, f.a, f.b, accumulate, rest, z)) {

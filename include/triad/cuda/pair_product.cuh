@@ -1,4 +1,5 @@
-// Dot products of vectors of both ends of every edge: one warp per node, and one for each of the node's gradients.
+// Dot products of the vectors of both nodes of every edge.  One warp computes the products of a node, and one warp
+// computes each of the two gradients of a node.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,10 +10,10 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// The node of a warp in its graph.  A warp past the last node gets a graph without nodes: it takes part in all
-/// shuffles and barriers, and writes nothing.
+/// The node of a warp in its graph.  A warp beyond the last node gets a graph without nodes: the warp takes part in all
+/// shuffles and barriers, but writes nothing.
 struct node_place {
-  index_t n, first, edge, own;  // nodes, first node, first edge of the graph; this node's number in it
+  index_t n, first, edge, own;  // nodes, first node and first edge of the graph; number of this node in the graph
 
   TRIAD_DEVICE node_place(block const& b, graph_batch const& g) {
     index_t const item = b.index() * row_warps + b.row();
@@ -41,7 +42,8 @@ struct pair_product_nodes {
   }
 };
 
-/// Computes the gradient of one end, a or b; `stride` is the distance between its edges to successive nodes.
+/// Computes the gradient of a if `of_a` is true, else of b.  `stride` is the distance between the edges of a node to
+/// successive nodes.
 template <class T>
 struct pair_product_grad_nodes {
   static constexpr char const* name = "pair_product_grad";
@@ -51,7 +53,7 @@ struct pair_product_grad_nodes {
                                matrix<T> d) const {
     node_place const at(b, g);
     index_t const edge = at.edge + (of_a ? at.own * at.n : at.own), stride = of_a ? 1 : at.n;
-    if (at.n == 0) return;  // the whole warp returns; below is no barrier of the block
+    if (at.n == 0) return;  // the whole warp returns; the block has no barrier below
     for (index_t f = b.lane(); f < d.extent(1); f += warp) {
       T sum = 0;
       for (index_t j = 0; j < at.n; ++j) sum += dy(edge + j * stride) * other(at.first + j, f);

@@ -1,5 +1,5 @@
-// Sums for all pairs of nodes of each graph.  A warp computes 128 columns of one edge; one block adds up 64 columns of
-// one node's gradient.
+// Sums for all pairs of nodes of each graph.  In forward, a warp computes 128 columns of one edge.  In backward, a
+// block computes 64 columns of the gradient of one node.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,8 +31,8 @@ struct pair_sum_rows {
   }
 };
 
-/// Computes da and db.  A block computes 64 columns of one node, of either da or db.  Its half warps take the node's
-/// edges in turn, and their sums are added in order.
+/// Computes da and db.  A block computes 64 columns of one node, in da or in db.  The half warps of the block take the
+/// edges of the node in turn, and the sums of the half warps are added in order.
 template <class T>
 struct pair_sum_grad_nodes {
   static constexpr char const* name = "pair_sum_grad";
@@ -47,7 +47,7 @@ struct pair_sum_grad_nodes {
     index_t const d = dy.extent(1), blocks = (d + dropout_block - 1) / dropout_block;
     index_t const at = b.index() % blocks, node = b.index() / blocks / 2, graph = last_begun(b, g.node_begin, node),
                   n = g.size(graph);
-    bool const to_a = b.index() / blocks % 2 == 0;  // da sums row i of the pairs, db column j
+    bool const to_a = b.index() / blocks % 2 == 0;  // da sums over row i of the pairs, and db over column j
     index_t const own = node - g.node_begin(graph), first = g.edge_begin(graph) + (to_a ? own * n : own),
                   stride = to_a ? 1 : n;
     int const half = b.thread() / 16, q = b.thread() % 16;

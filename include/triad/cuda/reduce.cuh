@@ -1,4 +1,4 @@
-// Sums in fixed chunks, added in order.  The shape alone decides the chunks, and so the bits of the result.
+// Sums of fixed chunks, which are added in order.  The shape alone decides the chunks, and so the bits of the result.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,15 +12,16 @@ namespace triad::cuda {
 /// The number of elements that a block sums.
 inline constexpr index_t sum_chunk = 4096;
 
-/// The number of rows in a chunk, whose column sums one block computes.  There are at most 2048 chunks.
+/// The number of rows in a chunk.  A block computes the sums of columns over one chunk.  There are at most 2048 chunks.
 constexpr index_t column_chunk(index_t rows) { return rows <= 32 * 2048 ? 32 : blocks_for(rows, 2048); }
-/// The number of chunks for which memory is planned.  It never falls when the number of rows grows, because memory for
-/// the largest batch must be enough for every smaller batch.
+/// The number of chunks that memory is planned for.  If there are more rows, this number is never smaller, because
+/// memory for the largest batch must be enough for every smaller batch.
 constexpr index_t most_column_chunks(index_t rows) { return rows <= 32 * 2048 ? blocks_for(rows, 32) : 2048; }
 
 namespace detail {
 
-/// Returns the sum of the elements in the block's chunk, or of their squares; it is the same in every thread.
+/// Returns the sum of the elements in the chunk of the block, or of their squares if Squares is true.  All threads get
+/// the same sum.
 template <bool Squares, class T>
 TRIAD_DEVICE double chunk_sum(block const& b, vec<T const> x, double (&part)[row_warps]) {
   index_t const first = b.index() * sum_chunk, end = first + sum_chunk < x.extent(0) ? first + sum_chunk : x.extent(0);
@@ -52,7 +53,7 @@ struct partial_sums {
   }
 };
 
-/// One block adds all partial sums; thread t adds sums t, t + threads, ...
+/// One block adds all partial sums.  Thread t adds the sums t, t + threads, ...
 template <class T, bool Root>
 struct join_sums {
   static constexpr char const* name = "joining sums";
@@ -69,7 +70,8 @@ struct join_sums {
   }
 };
 
-/// Does both steps in one launch, for at most one chunk.  The result has the same bits.
+/// Does the work of partial_sums and join_sums in one launch, if there is at most one chunk.  The result has the same
+/// bits.
 template <class T, bool Norm>
 struct sum_of_chunk {
   static constexpr char const* name = "sum of one chunk";
@@ -93,8 +95,8 @@ void chunked_sum(backend& ex, vec<T const> x, vec<T> total, workspace ws) {
   launch(ex, join_sums<T, Norm>{}, 1, static_cast<double const*>(partial), chunks, total);
 }
 
-/// partial[chunk * stride + c] = sum over the rows of a chunk of term(r, c).  A block takes 32 columns; its warps take
-/// the rows in turn.
+/// Sets partial[chunk * stride + c] to the sum of term(r, c) over the rows r of a chunk.  A block computes 32 columns
+/// of one chunk.  The warps of the block take the rows in turn.
 template <class T, class Term>
 struct column_partials {
   static constexpr char const* name = "partial column sums";
@@ -122,8 +124,8 @@ struct column_partials {
   }
 };
 
-/// Adds the sums of all chunks to s(c) for column c; columns after the last of s are added to t.  The warps of a block
-/// take the chunks in turn and are then added in order.
+/// Adds the sums of all chunks to s(c) for each column c.  The columns after the last column of s are added to t.  The
+/// warps of a block take the chunks in turn, and the sums of the warps are then added in order.
 template <class T>
 struct add_partials {
   static constexpr char const* name = "joining column sums";

@@ -1,13 +1,13 @@
-// Relation-aware attention: one warp for each node and head.  Forward is a loop over the nodes to which the node
-// attends.  Backward has two kernels: one for gradients of the node that attends, one for those of the other node.
+// Relation-aware attention with one warp for each node and head.  Forward is a loop over the nodes that the node
+// attends to.  Backward has two kernels: one for the node that attends, and one for the node that it attends to.
 // SPDX-License-Identifier: Apache-2.0
 //
-// For dot products, each lane has some columns of the head; for the softmax, each lane has one of the other nodes.  The
-// warp takes 32 of these nodes at a time.  Each lane holds the score or weight of its node, and shuffles pass it to the
-// other lanes.  So any n and any width are possible without scratch memory.
+// For dot products, each lane has some columns of the head.  For the softmax, each lane has one of the nodes that the
+// node attends to.  The warp takes 32 of these nodes at a time.  Each lane holds the score or the weight of its node,
+// and shuffles pass this number to the other lanes.  So any n and any width are possible without scratch memory.
 //
 // Backward needs no stored delta: dp - delta = dc(x) . (keep (v(y) + gv(x, y)) - c(x)).  This difference is computed
-// twice, with the same bits: for the owner x of dq, dgk, dgv and for the owner y of dk, dv.
+// twice, with the same bits.  The warp of x needs it for dq, dgk and dgv, and the warp of y needs it for dk and dv.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -22,10 +22,10 @@ namespace detail {
 
 inline constexpr int relation_warps = 4;
 
-/// The node and head of a warp.  A warp past the last node gets a graph without nodes: it takes part in all shuffles
-/// and barriers, and writes nothing.
+/// The node and head of a warp.  A warp beyond the last node gets a graph without nodes: the warp takes part in all
+/// shuffles and barriers, but writes nothing.
 struct relation_place {
-  index_t head, graph, n, node, edge;  // nodes, first node and first edge of the graph
+  index_t head, graph, n, node, edge;  // n, node, edge: nodes, first node and first edge of the graph
   index_t own;                         // this node's number in the graph
 
   TRIAD_DEVICE relation_place(block const& b, graph_batch const& g, index_t heads) {
@@ -41,7 +41,7 @@ struct relation_place {
   }
 };
 
-/// The options in the form that the kernels need; the host computes as much of them as it can.
+/// The options, and the values that the host computes from the options for the kernels.
 template <class T>
 struct relation_rule {
   relation_attention_options options;
@@ -66,7 +66,7 @@ TRIAD_DEVICE int relation_chunk(index_t begin, index_t n) {
   return static_cast<int>(n - begin < warp ? n - begin : warp);
 }
 
-/// Returns the sum over the head's columns of f(column), the same in every lane.
+/// Returns the sum of f(column) over the columns of the head.  All lanes get the same sum.
 template <class T, class F>
 TRIAD_DEVICE T head_sum(block const& b, index_t head, index_t width, F&& f) {
   T s = 0;
@@ -74,7 +74,8 @@ TRIAD_DEVICE T head_sum(block const& b, index_t head, index_t width, F&& f) {
   return warp_sum(b, s);
 }
 
-/// Returns dp(x, y) - delta(x) for nodes x and y of the graph, the same in every lane.  keep: dropout's factor of p.
+/// Returns dp(x, y) - delta(x) for nodes x and y of the graph.  All lanes get the same value.  `keep` is the factor
+/// that dropout gives to p.
 template <class T, class Operands>
 TRIAD_DEVICE T score_slope(block const& b, relation_place const& p, index_t width, Operands const& in,
                            matrix<T const> dc, matrix<T const> context, T keep, index_t x, index_t y) {
@@ -94,7 +95,8 @@ struct relation_forward {
     relation_place const at(b, g, t.options.heads);
     index_t const n = at.n, x = at.node + at.own, edge = at.edge + at.own * n;  // the edge to y = 0
     index_t const first = relation_weight(t.options.heads, at.edge, n, at.head, at.own, 0);
-    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum, but makes total NaN
+    // A NaN does not become the maximum, but it makes the total NaN.
+    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;
     for (index_t begin = 0; begin < n; begin += warp) {
       int const count = relation_chunk(begin, n);
       T mine = 0;
@@ -137,7 +139,7 @@ struct relation_forward {
   }
 };
 
-/// The values from which both kernels compute their gradients.
+/// The values that both backward kernels need.
 template <class T>
 struct relation_gradients {
   relation_rule<T> rule;
@@ -151,7 +153,7 @@ struct relation_gradients {
     T ds = 0, dropped = 0;  // ds(x, y) and p~(x, y)
   };
 
-  /// Computes ds and p~ for nodes x and y of the graph; the result is the same in every lane.
+  /// Computes ds and p~ for nodes x and y of the graph.  All lanes get the same result.
   TRIAD_DEVICE pair at(block const& b, relation_place const& p, index_t x, index_t y) const {
     index_t const r = p.edge + x * p.n + y;
     T const w = weights(relation_weight(rule.options.heads, p.edge, p.n, p.head, x, y)),
@@ -162,7 +164,7 @@ struct relation_gradients {
   }
 };
 
-/// The whole warp computes the pairs f(0), ..., f(count - 1) one by one; lane k keeps f(k).
+/// The whole warp computes the pairs f(0), ..., f(count - 1) one by one.  Lane k keeps f(k).
 template <class F>
 TRIAD_DEVICE auto own_pair(block const& b, int count, F&& f) {
   decltype(f(0)) own{};

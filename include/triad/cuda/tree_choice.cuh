@@ -1,4 +1,5 @@
-// Soft choices: one block per sample, one thread per softmax; a sample has a few softmaxes of a few numbers each.
+// Soft choices with one block per sample and one thread per softmax.  A sample has a few softmaxes, each of a few
+// numbers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +12,7 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// y(i) = softmax of x(i), i < count.
+/// Sets y(i) to the softmax of x(i), for i < count.
 template <class T, class X, class Y>
 TRIAD_DEVICE void small_softmax(index_t count, X&& x, Y&& y) {
   T maximum = x(0), sum = 0;

@@ -1,4 +1,4 @@
-// The loss of trees and their symbols, with one warp per row.
+// The loss of trees, and the symbols of trees, with one warp per row.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// The sum of f(value, column) over the columns of a warp's row from 1 on, the same in all lanes.
+/// Returns the sum of f(value, column) over the columns of a warp's row from column 1 on.  All lanes get the same sum.
 template <class T, class F>
 TRIAD_DEVICE T sum_of_symbols(block const& b, warp_row const& own, matrix<T const> const& x, F&& f) {
   T sum = 0;
@@ -31,7 +31,7 @@ struct distance_from_one {
     T const at = x <= floor ? floor : x;  // a NaN stays a NaN
     bool const squared = distance == tree_distance::squared;
     slope = squared ? 2 * (x - T(1)) : T(1) - T(1) / at;
-    // log1p is precise near 1, log near 0.
+    // log1p(at - 1) is precise if `at` is near 1, and log(at) is precise if `at` is near 0.
     T const log = at < T(0.5) ? ::cuda::std::log(at) : ::cuda::std::log1p(at - T(1));
     value = squared ? (x - T(1)) * (x - T(1)) : (at - T(1)) - log + (x - at) * slope;
   }
@@ -48,7 +48,7 @@ struct tree_loss_rows {
     T const per_row = T(1) / static_cast<T>(x.extent(0)), per_empty = per_row * empty_weight;
     index_t const symbol = own.live ? target(own.r) : 0;
     auto const is_target = [&](index_t v) { return v == symbol && symbol > 0; };
-    // of() is called for the target symbol only; a row whose target is <empty> does not need it.
+    // of() is called only for a target symbol.  A row whose target is <empty> does not need of().
     auto const of = [&](T value) { return distance_from_one<T>(distance, floor, value); };
     T const sum = sum_of_symbols<T>(b, own, x,
                                     [&](T value, index_t v) { return is_target(v) ? of(value).value : value * value; });
@@ -59,7 +59,7 @@ struct tree_loss_rows {
       dx(own.r, v) = v == 0 ? T(0) : is_target(v) ? per_row * of(value).slope : value * slope;
     });
     if (!own.live || b.lane() != 0) return;
-    // A kernel cannot report a symbol outside the scores, so its loss is NaN.
+    // A kernel cannot report a symbol outside the scores, so the loss of the row is NaN.
     bool const known = symbol >= 0 && symbol < own.d;
     of_rows(own.r) = !known       ? ::cuda::std::numeric_limits<T>::quiet_NaN()
                      : symbol > 0 ? sum * per_row

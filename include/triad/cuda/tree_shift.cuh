@@ -1,5 +1,5 @@
-// Soft tree operations.  One thread computes one number of a tree from all its sources.  One block computes the
-// gradient of one weight of a slot.
+// Soft tree operations.  A thread computes one number of a tree from all its sources.  A block computes the gradient of
+// one weight of a slot.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -52,7 +52,7 @@ struct tree_shift_products {
     index_t const arguments = dw.extent(3), slots = step + 1, fillers = memory.extent(3), children = where.branching();
     index_t const c = b.index() % arguments, l = b.index() / arguments % slots, sample = b.index() / arguments / slots;
     T sum = 0;
-    // The warps of the block share the positions that the argument fills.
+    // The warps of the block take the positions that the argument fills in turn.
     for (index_t r = b.row(); r < where.count(); r += row_warps) {
       index_t q = no_position;
       if (c < children) {

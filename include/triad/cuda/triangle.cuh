@@ -1,4 +1,4 @@
-// Triangular attention on the device, for any number of nodes, heads and channels, float and double, and every form.
+// Triangular attention on a GPU, for any number of nodes, heads and channels, in float and double, and for every form.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   graphs of up to 6 nodes     one warp for each head of a graph           triangle/small.cuh, small_backward.cuh
@@ -7,18 +7,19 @@
 //           backward            one block for each head and block of l      triangle/backward.cuh, tile.cuh
 //   the flat form, wide heads   one warp for each head and edge             triangle/general.cuh
 //
-// The host knows only the size of the largest graph.  Grids cover that size, and blocks that a smaller graph does not
-// need end at once.  The size of a graph decides its kernel, so the bits of its result do not depend on the other
-// graphs of the batch.  Device memory holds nothing of size n^3.  Exactly one warp or block computes each output, in a
-// fixed order of summation.
+// The host knows only the size of the largest graph.  So every graph gets as many blocks as the largest graph needs,
+// and the blocks that a smaller graph does not need end at once.  The size of a graph decides which kernel computes it.
+// So the bits of its result do not depend on the other graphs of the batch.  No array of n^3 numbers is in device
+// memory.  Exactly one warp or block computes each output, and adds its terms in a fixed order.
 //
-// Without a right value, o(i, ., .) is a product of two matrices for each i.  With own keys, the scores are such
-// products too.  The kernels compute these products themselves.  cuBLAS would need all of p in device memory, and one
-// call for each i of every graph, because graphs differ in size.
+// Without a right value, o(i, ., .) is a product of two matrices for each i.  With own keys, the scores of each i are a
+// product of two matrices too.  The kernels compute these products without cuBLAS.  With cuBLAS, all of p would be in
+// device memory, and each i of every graph would need one call, because graphs differ in size.
 //
-// float32 is exact by default.  With tf32x3, tf32 or bf16, some graphs use factors rounded to that precision
-// (tile_product.cuh).  These are graphs of more than 16 nodes with heads of up to 64 columns, if the attention is not
-// ablated. The rounded factors are q, k and ds in q . k, dq and dk; all else stays exact.
+// The arithmetic is exact float32 by default.  With tf32x3, tf32 or bf16, the products q . k, dq and dk of some graphs
+// have factors that are rounded to this precision (tile_product.cuh).  The rounded factors are q, k and ds.  Factors
+// are rounded for graphs of more than 16 nodes with heads of up to 64 columns, if the attention is not ablated.  All
+// other arithmetic stays exact.
 #pragma once
 
 #include <type_traits>
@@ -38,11 +39,11 @@ namespace triangles {
 template <int Value>
 using number = std::integral_constant<int, Value>;
 
-/// The largest number of columns of a head for which tiles have memory.
+/// The largest number of columns of a head that the tiles have memory for.
 template <class T>
 inline constexpr index_t widest = sizeof(T) == 4 ? 128 : 64;
 
-/// Calls f(columns) with the smallest number of columns that is at least `width` and for which there are kernels.
+/// Calls f(columns) with the smallest number of columns that is at least `width` and that has kernels.
 template <class T, class F>
 void with_width(index_t width, F&& f) {
   if (width <= 16) return f(number<16>());
@@ -56,7 +57,8 @@ struct scores_by {
   static constexpr product_path path = Path;
   static constexpr arithmetic factors = Factors;
 };
-/// Calls f(scores_by) with the path and the precision by which kernels for graphs of more than 16 nodes compute scores.
+/// Calls f(scores_by).  It says on which path, and in which precision, the kernels for graphs of more than 16 nodes
+/// compute scores.
 template <class T, int Width, bool OwnKey, class F>
 void with_path(arithmetic factors, F&& f) {
   if constexpr (takes_tile_products<T, Width, OwnKey>) {
@@ -93,7 +95,7 @@ void with_small(paths const& path, F&& f) {
   if (path.of_blocks) f(number<whole_graph>());
 }
 
-/// The general kernels skip graphs with fewer nodes than this.
+/// The general kernels skip graphs with fewer nodes than this number.
 inline int least_of(triangle_form form) { return form == triangle_form::flat ? 1 : whole_graph + 1; }
 
 template <class T>
@@ -213,7 +215,7 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
   }
 }
 
-/// Writes nothing for an edge that the graph does not have, since only the device knows the graph's size.
+/// Writes nothing if the graph does not have the edge (i, j), because only the device knows the size of the graph.
 template <class T>
 void do_triangle_weights(backend& ex, triangle_options const& options, triangle_projections<T const> const& x,
                          graph_batch const& g, index_t graph, index_t i, index_t j, matrix<T> weights) {

@@ -1,5 +1,5 @@
-// One step of causal triangular attention: one warp for each edge and head, over 32 middle nodes at a time, with a
-// running maximum.
+// One step of causal triangular attention with one warp for each edge and head.  A warp computes 32 middle nodes at a
+// time, and keeps the maximum so far.
 // SPDX-License-Identifier: Apache-2.0
 //
 // For dot products and values, each lane has some columns of the head.  For the softmax and for the row numbers of
@@ -17,7 +17,7 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// The parameters in the form that the kernel needs; the host computes as much of them as it can.
+/// The parameters, and the values that the host computes from the parameters for the kernel.
 template <class T>
 struct step_rule {
   index_t heads, width;
@@ -40,12 +40,13 @@ struct triangle_step_edges {
   TRIAD_DEVICE void operator()(block const& b, step_rule<T> t, triangle_projections<T const> x, edge_shells at,
                                shell_edges wanted, matrix<T> o) const {
     index_t const item = b.index() * row_warps + b.row();
-    bool const live = item < o.extent(0) * t.heads;  // a warp past the last head has no nodes, and writes nothing
+    bool const live = item < o.extent(0) * t.heads;  // a warp beyond the last head has no nodes, and writes nothing
     index_t const r = live ? item / t.heads : 0, column = live ? item % t.heads * t.width : 0;
     shell_edge const e = at.edge(wanted, r);
     shell_graph const g = at.graph(e.slot);
     index_t const n = live ? g.nodes : 0, own = g.row(e.i, e.j);
-    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum, but makes total NaN
+    // A NaN does not become the maximum, but it makes the total NaN.
+    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;
     for (index_t begin = 0; begin < n; begin += warp) {
       int const count = static_cast<int>(n - begin < warp ? n - begin : warp);
       index_t const l = begin + b.lane() < n ? begin + b.lane() : begin;

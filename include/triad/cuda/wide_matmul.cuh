@@ -1,5 +1,5 @@
-// Products with one very wide matrix by cuBLAS, which reads the factor without packing: a batch of whole chunks in one
-// call, then the rest.
+// Products with one very wide matrix by cuBLAS, which reads the matrix without packing.  One call computes a batch of
+// all whole chunks, and another call computes the rest.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

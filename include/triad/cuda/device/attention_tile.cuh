@@ -1,12 +1,13 @@
-// The shared parts of attention's kernels: the rows of a block, the keys that a query attends to, and tiles of rows in
-// shared memory with their products.
+// What the attention kernels have in common: the rows of a block, the keys that a query attends to, and products of
+// tiles of rows in shared memory.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block keeps sixteen rows of one side (queries or keys), four per warp, and computes 128 columns of a head for them.
-// The sums of these kept rows stay in registers until all rows of the other side are done.  The rows of the other side,
-// the passing rows, are read in tiles of 32 rows, one row for each lane, and in pieces of 32 columns.  So any number of
-// rows and any width are possible.  A head wider than 128 columns has a block for each 128 columns, and each of these
-// blocks computes the scores.
+// A block keeps sixteen rows, which are queries or keys, and computes 128 columns of a head for these rows.  Each of
+// its four warps has four of the kept rows.  The passing rows are the keys if the kept rows are queries, else the
+// queries.  The block reads the passing rows in tiles of 32 rows, one row for each lane, and in pieces of 32 columns.
+// The sums of the kept rows stay in registers until all passing rows are read.  So any number of rows and any width are
+// possible.  If a head has more than 128 columns, there is one block for each 128 columns, and each of these blocks
+// computes the scores.
 //
 //                       scores: lane t has passing row t     sums: lane t has columns t, 32 + t, 64 + t, 96 + t
 //   kept rows  0 ..  3      warp 0: 4 scores a lane            warp 0: 16 sums a lane
@@ -14,10 +15,11 @@
 //              8 .. 11      warp 2                             warp 2
 //             12 .. 15      warp 3                             warp 3
 //
-// Bank conflicts: shared memory serves several threads together: 32 that access 4 bytes each, 16 with 8 bytes, or 8
-// with 16 bytes.  A number of the table is the largest number of different words in one bank that these threads access;
-// 1 means that there is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.  Rows are 36 elements apart.  So
-// with float, eight lanes that each read 16 bytes of a row read from all 32 banks.
+// Bank conflicts: shared memory serves several threads together: 32 threads that access 4 bytes each, 16 threads that
+// access 8 bytes each, or 8 threads that access 16 bytes each.  Each number of the table is the largest number of
+// different words in one bank that these threads access.  1 means that there is no bank conflict.
+// tests/cuda_on_host/banks_test.cpp checks these numbers: it counts the accesses to each bank.  Rows are 36 elements
+// apart.  So in float, if eight lanes read 16 bytes of a row each, they read from all 32 banks.
 //
 //   bytes of an element                                     4    8
 //   copies of 16 bytes                                      1    2
@@ -48,11 +50,11 @@ template <class T>
 using kept_tile = T[attention_tile_rows][attention_stride];
 template <class T>
 using passing_tile = T[warp][attention_stride];
-/// The sums of the warp's rows, in the lane's column of every piece.
+/// The sums of a lane.  They belong to the warp's four rows, and to one column of each piece.
 template <class T>
 using attention_sums = T[attention_warp_rows][attention_pieces];
 
-/// Four neighbouring columns of a tile; their address is a multiple of 16 bytes.
+/// Four neighbouring columns of a tile.  Their address is a multiple of 16 bytes.
 template <class T>
 struct alignas(16) four_columns {
   T at[4];
@@ -62,7 +64,7 @@ TRIAD_DEVICE four_columns<T> four_at(T const* x) {
   return *reinterpret_cast<four_columns<T> const*>(x);
 }
 
-/// The options in the form that the kernels need; the host computes as much of them as it can.
+/// The options, and the values that the host computes from the options for the kernels.
 template <class T>
 struct attention_rule {
   attention_options options;
@@ -71,7 +73,7 @@ struct attention_rule {
   int groups;  // the number of groups of 128 columns in a head
   bool fours;  // whether every operand can be copied four columns at a time
   T scale, kept;
-  std::uint64_t threshold;  // of dropout; the host computes it, as a device is slow in double; 0: all are kept
+  std::uint64_t threshold;  // of dropout; the host computes it, because a GPU is slow in double; 0: all are kept
 
   attention_rule(attention_options const& o, attention_sequences const& s, attention_operands<T const> const& x,
                  matrix<T const> dc = no_matrix<T const>())
@@ -84,7 +86,7 @@ struct attention_rule {
         kept(o.dropout.active() ? T(o.dropout.scale()) : T(1)),
         threshold(o.dropout.active() ? o.dropout.threshold() : 0) {}
 
-  /// The number of blocks for the rows of all sequences, as if each were as long as the longest.
+  /// The number of blocks for all sequences.  Every sequence gets as many blocks as the longest sequence needs.
   index_t blocks(sequence_batch const& rows) const {
     return rows.count * options.heads * groups * blocks_for(rows.longest, attention_tile_rows);
   }
@@ -132,7 +134,7 @@ struct attention_place {
     return i < queries && j < seen(i) &&
            (rule.options.masked.extent(0) == 0 || rule.options.masked(first_key + j) == 0);
   }
-  /// Whether this block writes the results of its queries that do not belong to columns, such as statistics.
+  /// Whether this block also writes the results that do not belong to columns, such as statistics.
   TRIAD_DEVICE bool writes_rest() const { return first_column == 0; }
   TRIAD_DEVICE index_t statistic(int i) const { return head * rule.sequences.queries.rows + first_query + i; }
   TRIAD_DEVICE T kept(int i, int j) const {
@@ -143,7 +145,8 @@ struct attention_place {
     return (w < 2 ? w == 0 ? words[0] : words[1] : w == 2 ? words[2] : words[3]) >= rule.threshold ? rule.kept : T(0);
   }
 
-  /// The element of m (q rows, h (2R + 1)) for query i and offset r, or for query i and the offset of key j.
+  /// The element of m (q rows, h (2R + 1)) for query i and offset r.  by_offset() returns the element for the offset of
+  /// key j.
   template <class S>
   TRIAD_DEVICE S& offset(matrix<S> m, int i, index_t r) const {
     return m(first_query + i, head * relative_offsets(rule.options.reach) + r);
@@ -152,14 +155,14 @@ struct attention_place {
   TRIAD_DEVICE S& by_offset(matrix<S> m, int i, int j) const {
     return offset(m, i, relative_offset(rule.options.reach, queries, keys, i, j));
   }
-  /// Calls f(offset) for the offsets that belong to a lane.
+  /// Calls f(offset) for each offset that belongs to the lane.
   template <class F>
   TRIAD_DEVICE void each_own_offset(block const& b, F&& f) const {
     for (index_t r = b.lane(); r < relative_offsets(rule.options.reach); r += warp) f(r);
   }
-  /// For each offset, to(i, offset) = shrink to(i, offset) + the sum of x over those of the 32 keys from `begin` on
-  /// that are at this offset.  begin = 0 means the first keys, and overwrites `to`.  x belongs to query i, which is the
-  /// warp's kept row r; a sync() must separate this call from the writing of x.
+  /// For each offset, multiplies to(i, offset) by `shrink`, and adds the sum of x over the keys at this offset.  The
+  /// sum has only the 32 keys from `begin` on.  If `begin` is 0, the sum overwrites `to`.  x belongs to query i, which
+  /// is the warp's kept row r.  Between the writing of x and this call, there must be a sync().
   TRIAD_DEVICE void sum_by_offset(block const& b, kept_tile<T> const& x, int r, int i, int begin, T shrink,
                                   matrix<T> to) const {
     T const* const row = x[b.row() * attention_warp_rows + r];
@@ -175,8 +178,8 @@ struct attention_place {
     });
   }
 
-  /// Starts copying tile(r, c) = m(first row + r, the head's column e + c), c = 0 .. 32.  Elements beyond `rows` rows
-  /// or beyond the head become zero.
+  /// Starts copying columns e .. e + 31 of the head: tile(r, c) = m(first_row + r, column e + c of the head).  Elements
+  /// beyond `rows` rows or beyond the head become zero.
   template <int Rows>
   TRIAD_DEVICE void stage(block const& b, T (&tile)[Rows][attention_stride], matrix<T const> const& m,
                           index_t first_row, int rows, int e) const {
@@ -202,28 +205,28 @@ struct attention_place {
       }
     }
   }
-  /// Waits for the copies that were started, so that every thread sees the tiles.
+  /// Waits for the copies that were started.  Then every thread sees the tiles.
   TRIAD_DEVICE void finish_staging(block const& b) const {
     b.end_copies();
     b.wait_for_copies<0>();
     b.sync();
   }
 
-  /// Calls f(piece, its first column in the head) for the pieces of this block that lie in the head.
+  /// Calls f(piece, first column of the piece in the head) for the pieces of this block that lie in the head.
   template <class F>
   TRIAD_DEVICE void each_piece(F&& f) const {
     TRIAD_UNROLL
     for (int k = 0; k < attention_pieces; ++k)
       if (int const e = first_column + k * warp; e < rule.width) f(k, e);
   }
-  /// Calls f(piece, column of the matrix) for the columns of a lane that belong to this block.
+  /// Calls f(piece, column of the matrix) for the columns of the lane that belong to this block.
   template <class F>
   TRIAD_DEVICE void each_own_column(block const& b, F&& f) const {
     each_piece([&](int k, int e) {
       if (e + b.lane() < rule.width) f(k, head * rule.width + e + b.lane());
     });
   }
-  /// Calls f(column of the matrix) for those columns of a lane that lie in the head.
+  /// Calls f(column of the matrix) for the columns of the lane that lie in the head.
   template <class F>
   TRIAD_DEVICE void each_column(block const& b, F&& f) const {
     TRIAD_NO_UNROLL
@@ -231,7 +234,7 @@ struct attention_place {
   }
 };
 
-/// sum[r] += kept row r of the warp . passing row of the lane, over 32 columns.
+/// Adds to sum[r] the dot product of the warp's kept row r and the lane's passing row, over 32 columns.
 template <class T>
 TRIAD_DEVICE void add_dots(block const& b, kept_tile<T> const& kept, passing_tile<T> const& passing,
                            T (&sum)[attention_warp_rows]) {
@@ -247,7 +250,7 @@ TRIAD_DEVICE void add_dots(block const& b, kept_tile<T> const& kept, passing_til
   }
 }
 
-/// sum[r] = the sum over the 32 passing rows of weight(kept row r of the warp, row) passing(row, lane).
+/// Sets sum[r] to the sum over the 32 passing rows k of weight(kept row r of the warp, k) passing(k, lane).
 template <class T>
 TRIAD_DEVICE void weigh(block const& b, kept_tile<T> const& weight, passing_tile<T> const& passing,
                         T (&sum)[attention_warp_rows]) {

@@ -18,17 +18,17 @@ inline void check(cublasStatus_t status, char const* doing, char const* file = _
   if (status != CUBLAS_STATUS_SUCCESS) detail::failed("cuBLAS", doing, cublasGetStatusString(status), file, line);
 }
 
-/// The precision of the factors of float products and scores; sums are always in float32.  Products of double are
+/// The precision of the factors of float products and scores.  Sums are always in float32.  Products of double are
 /// computed in double.
 enum class arithmetic {
-  float32,  // exact factors: relative error about 1e-7 of each product
-  tf32x3,   // factors split into parts of 10 bits, three products: about 3e-7
+  float32,  // exact factors: the relative error of each product is about 1e-7
+  tf32x3,   // each factor is split into two parts of 10 bits, three products: about 3e-7
   tf32,     // 10 bits: about 5e-4
   bf16,     // 7 bits: about 4e-3
 };
 
-/// A cuBLAS handle bound to a stream, with its own workspace, because cuBLAS would otherwise allocate a workspace while
-/// a CUDA graph is captured.
+/// A cuBLAS handle for one stream.  The handle has its own workspace, because cuBLAS would otherwise allocate a
+/// workspace while a CUDA graph is captured.
 class blas_context {
  public:
   blas_context() = default;
@@ -70,8 +70,8 @@ class blas_context {
   void* workspace_ = nullptr;
 };
 
-/// A matrix, or a batch of matrices `step` elements apart, as cuBLAS reads it: columns of `leading` elements, one after
-/// the other.
+/// A matrix, or a batch of matrices that are `step` elements apart, as cuBLAS reads it.  Successive columns of a matrix
+/// are `leading` elements apart.
 template <class T>
 struct blas_operand {
   T* data = nullptr;
@@ -106,8 +106,8 @@ cublasComputeType_t compute_type(arithmetic how) {
 
 }  // namespace detail
 
-/// Computes c = a b + beta c, with all matrices column-major; c is not transposed.  With beta 0 the old c is ignored,
-/// even if it is NaN.
+/// Computes c = a b + beta c.  All matrices are column-major, and c is not transposed.  If beta is 0, the old c is
+/// ignored, even if it is NaN.
 template <class T>
 void gemm(blas_context const& blas, arithmetic how, blas_size s, blas_operand<T const> a, blas_operand<T const> b,
           T beta, blas_operand<T> c) {

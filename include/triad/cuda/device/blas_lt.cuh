@@ -1,8 +1,8 @@
-// cublasLt: products in float to which bias and residual are added before they are stored.
+// Products in float by cublasLt, which adds bias and residual before it stores the result.
 // SPDX-License-Identifier: Apache-2.0
 //
-// cublasLt has relu too, but it is not used: in TF32 and bf16, some of its algorithms turn NaN into 0 (observed on an
-// H200, cuBLAS 13).
+// The relu of cublasLt is not used: in TF32 and bf16, some algorithms of cublasLt turn NaN into 0 (observed on an H200
+// with cuBLAS 13).
 #pragma once
 
 #include <cublasLt.h>
@@ -14,8 +14,8 @@
 
 namespace triad::cuda {
 
-/// d = a b + beta c + bias, with all matrices column-major and one value of the bias for each row of d.  c and d are
-/// not transposed.
+/// The product d = a b + beta c + bias.  All matrices are column-major, and the bias has one value for each row of d.
+/// c and d are not transposed.
 struct fused_product {
   blas_size size;  // count 1
   blas_operand<float const> a, b, c;
@@ -24,7 +24,7 @@ struct fused_product {
   blas_operand<float> d;
 };
 
-/// A cache of the algorithms that cublasLt chooses, one for each kind of product, for a limited number of kinds.
+/// A cache of the algorithms that cublasLt chooses.  It has one algorithm for each kind of product, for up to 64 kinds.
 class fused_blas {
  public:
   /// Queues the product in `stream`.  Returns false, and queues nothing, if cublasLt has no algorithm for it.
@@ -45,8 +45,8 @@ class fused_blas {
   std::uint64_t queued() const { return queued_; }
 
  private:
-  /// All values that cublasLt's choice may depend on.  (The heuristic learns the alignment of the bias from the bias
-  /// address in the description.)
+  /// All values that the choice of cublasLt may depend on.  cublasLt knows the alignment of the bias from the address
+  /// of the bias in the description.
   using key = std::array<std::int64_t, 15>;
   struct plan {
     key of{};
@@ -56,7 +56,7 @@ class fused_blas {
 
   /// The description of a product for cublasLt.  Its parts refer to this object, so the object must not move.
   struct description {
-    // Mutable, because cublasLt reads all of them through pointers to non-const.
+    // These members are mutable, because cublasLt reads them through pointers to non-const.
     mutable cublasLtMatmulDescOpaque_t operation{};
     mutable cublasLtMatrixLayoutOpaque_t a{}, b{}, c{}, d{};
 

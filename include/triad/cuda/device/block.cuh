@@ -1,4 +1,4 @@
-// The interface of a kernel to its block of threads: the thread's place, shared memory, barriers, and its warp.
+// The interface between a kernel and its block of threads: the numbers of threads, shared memory, barriers, and warps.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A kernel is a function object that is called with a block:
@@ -14,9 +14,9 @@
 //     }
 //   };
 //
-// Two compilers compile this type: nvcc, and a host compiler with a substitute that runs the threads of a block one by
-// one (tests/cuda_on_host).  Therefore kernels use no __shared__, no threadIdx, no intrinsics, and cuda::std instead of
-// device functions.
+// Two compilers compile kernels: nvcc, and in tests a host compiler.  The host compiler has another type `block`, which
+// runs the threads of a block one by one (tests/cuda_on_host).  Therefore kernels do not use __shared__, threadIdx or
+// intrinsics.  They use cuda::std instead of device functions.
 #pragma once
 
 #include "triad/core/contracts.hpp"
@@ -63,10 +63,10 @@ class block {
     return *reinterpret_cast<S*>(triad_shared_memory);
   }
   /// A barrier.  No thread of the block continues before all threads have called sync().  Each thread then sees what
-  /// the others wrote.
+  /// the other threads wrote.
   TRIAD_DEVICE void sync() const { __syncthreads(); }
 
-  // All 32 lanes must take part.
+  // All 32 lanes of the warp must call these functions together.
   TRIAD_DEVICE void sync_warp() const { __syncwarp(); }
   template <class T>
   TRIAD_DEVICE T shuffle(T value, int from_lane) const {
@@ -78,15 +78,15 @@ class block {
   }
   TRIAD_DEVICE unsigned ballot(bool yes) const { return __ballot_sync(0xffffffffu, yes); }
 
-  /// Returns the same number, but hides from the compiler that it is the same.  So a loop computes expressions of it
-  /// anew each time; keeping them would take registers from sums.
+  /// Returns `number`, but hides from the compiler that the result is the same number.  So a loop computes expressions
+  /// of the result again each time.  Stored expressions would take registers from sums.
   TRIAD_DEVICE int again(int number) const {
     asm volatile("" : "+r"(number));
     return number;
   }
 
-  /// Starts a copy of 4, 8 or 16 bytes from device memory to shared memory; both addresses are multiples of that size.
-  /// If `inside` is false, it writes zeros and reads nothing.
+  /// Starts a copy of 4, 8 or 16 bytes from device memory to shared memory.  Both addresses must be multiples of this
+  /// size.  If `inside` is false, the copy writes zeros and reads nothing.
   template <int Bytes>
   TRIAD_DEVICE void start_copy(void* to, void const* from, bool inside) const {
     auto const target = static_cast<unsigned>(__cvta_generic_to_shared(to));
@@ -97,7 +97,8 @@ class block {
       asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(Bytes), "r"(read)
                    : "memory");
   }
-  /// Closes a group of copies: those that this thread has started since its last call of end_copies().
+  /// Ends a group of copies.  The group has all copies that this thread has started since its last call of
+  /// end_copies().
   TRIAD_DEVICE void end_copies() const { asm volatile("cp.async.commit_group;" ::: "memory"); }
   /// Waits for this thread's groups of copies, except for the last `Later` groups.  Other threads see the copies after
   /// a barrier.
@@ -144,7 +145,7 @@ cudaError_t start(cudaStream_t stream, Kernel const& kernel, unsigned blocks, st
 
 namespace triad::cuda {
 
-// Sums and maxima over a warp: the same in every lane, always computed in the same order.
+// Sums and maxima over a warp.  All lanes get the same result, which is always computed in the same order.
 template <class T>
 TRIAD_DEVICE T warp_sum(block const& b, T value) {
   for (int mask = warp / 2; mask > 0; mask /= 2) value += b.shuffle_xor(value, mask);

@@ -1,4 +1,4 @@
-// A backend's own device memory, which grows to the largest size requested.
+// Device memory of a backend, which grows to the largest size requested.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace triad::cuda {
 
-/// Every allocation stays until the owner is destroyed, since recorded work refers to its address.  Each new allocation
-/// is at least twice as large as the last one, but not larger than `most` unless a call needs more.  So all allocations
-/// together are smaller than three times `most`, if no call needs more than `most`.
+/// Every allocation stays until the object is destroyed, because recorded work refers to its address.  A new allocation
+/// is twice as large as the last one, but at most `most`.  If the call needs more, the allocation has the size that the
+/// call needs.  So if no call needs more than `most`, all allocations together are smaller than three times `most`.
 class growing_memory {
  public:
   growing_memory() = default;
@@ -26,9 +26,9 @@ class growing_memory {
     for (auto* p : all_) (void)cudaFree(p);
   }
 
-  /// Returns `bytes` of the device in use, aligned to 256 bytes.  The next call may return the same memory, so all work
-  /// that uses it must be in one stream.  Throws device_error if the device has too little memory.  The memory cannot
-  /// grow while a stream is recorded.
+  /// Returns at least `bytes` bytes of memory on the current device, aligned to 256 bytes.  The next call may return
+  /// the same memory, so all work that uses the memory must be in one stream.  Throws device_error if the device has
+  /// too little memory.  The memory cannot grow while a stream is recorded.
   void* at_least(std::size_t bytes) {
     if (bytes > bytes_) {
       std::size_t const larger = std::max(bytes, std::min(2 * bytes_, most_));
@@ -40,7 +40,7 @@ class growing_memory {
     }
     return all_.empty() ? nullptr : all_.back();
   }
-  /// The size in bytes of the last allocation, and of all allocations.
+  /// bytes() is the size of the last allocation, and bytes_in_all() is the size of all allocations.
   std::size_t bytes() const { return bytes_; }
   std::size_t bytes_in_all() const { return in_all_; }
 

@@ -1,4 +1,4 @@
-// Starts a kernel in the stream of a backend; all kernels are started here.
+// Starts a kernel in the stream of a backend.  All kernels are started by the function in this header.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,10 +20,10 @@ constexpr std::size_t shared_bytes() {
 }
 }  // namespace detail
 
-/// Runs kernel(block, arguments...) in every thread of `blocks` blocks; does nothing for 0 blocks.  Returns without
-/// waiting.  Throws device_error with the kernel's name if the launch fails.  A later call reports an error that occurs
-/// while the kernel runs, unless CUDA_LAUNCH_BLOCKING=1 is in the environment.  Profilers see the name as a range
-/// (nvtx.cuh).
+/// Runs kernel(block, arguments...) in every thread of `blocks` blocks.  If `blocks` is 0, does nothing.  Returns
+/// without waiting.  Throws device_error with the name of the kernel if the launch fails.  If an error occurs while the
+/// kernel runs, a later call reports it, unless CUDA_LAUNCH_BLOCKING=1 is in the environment.  Profilers see the name
+/// of the kernel as a range (nvtx.cuh).
 template <class Kernel, class... A>
 void launch(backend const& ex, Kernel const& kernel, index_t blocks, A const&... arguments) {
   static_assert(Kernel::threads > 0 && Kernel::threads <= 1024 && Kernel::threads % warp == 0,

@@ -9,8 +9,8 @@
 
 namespace triad::cuda {
 
-/// A small object that can be copied: the device, and the stream in which memory is written and read.  The backend of
-/// that stream must outlive it.
+/// A device, and the stream in which its memory is written and read.  The object is small and can be copied.  The
+/// backend of the stream must outlive the object.
 class device_memory {
  public:
   /// Creates an object without a device, which cannot allocate.
@@ -35,13 +35,13 @@ class device_memory {
     check(cudaMemsetAsync(p, 0, bytes, stream_), "clearing device memory");
   }
   /// Queues the copy after all earlier work in the stream, and returns without waiting.  The caller may change `from`
-  /// as soon as this returns.
+  /// as soon as the function returns.
   void from_host(void* to, void const* from, std::size_t bytes) const {
     if (bytes == 0) return;
     use();
     staging_->copy(to, from, bytes);
   }
-  /// Waits for all earlier work in the stream, and then copies.
+  /// Waits for all earlier work in the stream, and for the copy.
   void to_host(void* to, void const* from, std::size_t bytes) const {
     if (bytes == 0) return;
     use();

@@ -1,9 +1,9 @@
 // Names for profilers: an NVTX range in the domain "triad" around every launch.
 // SPDX-License-Identifier: Apache-2.0
 //
-// All kernels are instances of one template, detail::entry, whose name tells nothing about the kernel.  Nsight Systems
-// and Nsight Compute can show the name of the innermost range instead (docs/operations/gpu.md says how).  Without a
-// profiler there is no such domain, and a range costs a comparison with null.
+// All kernels are instances of the template detail::entry, so its name says nothing about a kernel.  Nsight Systems and
+// Nsight Compute can show the name of the innermost range instead (docs/operations/gpu.md says how).  Without a
+// profiler there is no domain, and a range costs only a comparison with null.
 //
 // The header of NVTX is part of the CUDA toolkit, and no library is linked for it.  If the header is missing, or
 // NVTX_DISABLE (NVTX's own switch) is defined, a range does nothing.
@@ -14,7 +14,7 @@
 
 namespace triad::cuda {
 
-/// A range of this thread until the end of the scope.  `name` must exist until then.
+/// A range of this thread that ends at the end of the scope.  `name` must exist until the range ends.
 class named_range {
  public:
   explicit named_range(char const* name) {

@@ -1,4 +1,4 @@
-// The algorithms that the backend takes from CUB, and plain versions for a host compiler, which cannot compile CUB.
+// The algorithms of CUB that the backend uses, and plain versions for a host compiler, which cannot compile CUB.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +18,7 @@ struct keyed_rows {
   std::uint32_t *key, *row;
 };
 
-// These are templates, so that a unit whose kernels are compiled elsewhere compiles nothing of CUB.
+// These functions are templates.  So a unit that uses compiled kernels does not compile CUB.
 #if defined(__CUDACC__)
 
 /// The number of bytes that sort_rows needs in addition to the pairs.
@@ -32,8 +32,8 @@ std::size_t sort_rows_bytes(backend const& ex, Count count, int bits) {
   return bytes;
 }
 
-/// Sorts by the lowest bits of the keys; pairs with equal keys keep their order.  Returns the one of the two buffers
-/// that has the result; the other is overwritten.
+/// Sorts the pairs by the lowest `bits` bits of the keys.  Pairs with equal keys keep their order.  Returns the buffer
+/// that has the result, which is `from` or `other`.  The other buffer is overwritten.
 template <class Count>
 keyed_rows sort_rows(backend const& ex, keyed_rows from, keyed_rows other, Count count, int bits, workspace ws) {
   check(cudaSetDevice(ex.device()), "choosing a device");

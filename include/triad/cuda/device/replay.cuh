@@ -2,10 +2,10 @@
 // launch.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values that change from step to step are copied to fixed addresses before the work, and the kernels of the work read
-// them there.  Such values are the step number, the learning rate, the batch, and the state of dropout and Adam.  A
-// training step with small graphs has some hundreds of short kernels.  If they were launched one by one, the device
-// would wait for the host.
+// Some values change from step to step: the step number, the learning rate, the batch, and the state of dropout and
+// Adam.  These values are copied to fixed addresses before the recorded work, and the kernels of the work read the
+// values there.  A training step with small graphs has some hundreds of short kernels.  If the host launched these
+// kernels one by one, the device would wait for the host.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +18,9 @@
 
 namespace triad::cuda {
 
-/// The recordings of one stream.  Work is recorded when its key is seen for the second time, since most work that runs
-/// once never runs again.  `most` keys are remembered; a further key replaces the least recently used one.  Padded
-/// batches (batches/padding.hpp) of one training have about ten to forty shapes.
+/// The recordings of one stream.  Work is recorded when its key comes for the second time, because most work that runs
+/// once never runs again.  Up to `most` keys are stored, and a further key replaces the least recently used key.  A
+/// training with padded batches (batches/padding.hpp) has about ten to forty shapes.
 class recordings {
  public:
   recordings() = default;
@@ -77,7 +77,7 @@ class recordings {
     ~in_scope() { flag = false; }
   };
 
-  /// Running replays are not affected: the runtime keeps the graph until they are done.
+  /// Replays that are still running are not affected: the runtime keeps the graph until the replays are done.
   static void forget(recording const& r) noexcept {
     if (r.graph != nullptr) (void)cudaGraphExecDestroy(r.graph);
   }
@@ -91,9 +91,7 @@ class recordings {
     } catch (...) {
       (void)cudaStreamEndCapture(stream, &graph);
       if (graph != nullptr) (void)cudaGraphDestroy(graph);
-      (void)
-          cudaGetLastError();  // clears the error of the failed recording: `work` throws the cause, and the next launch
-                               // must not report it
+      (void)cudaGetLastError();  // `work` throws the cause, so the next launch must not report this error
       throw;
     }
     check(cudaStreamEndCapture(stream, &graph), "recording a graph");

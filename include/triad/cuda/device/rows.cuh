@@ -1,5 +1,4 @@
-// Rows of a matrix with one warp per row: the columns of each lane, sums over a block, and the graph to which a row
-// belongs.
+// Rows of a matrix with one warp per row: the columns of each lane, sums over a block, and the graph of a row.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,15 +10,15 @@
 
 namespace triad::cuda {
 
-/// The number of rows that a block processes at once.
+/// The number of rows that a block computes at a time.
 inline constexpr int row_warps = 8;
 inline constexpr int row_threads = row_warps * warp;
 
 /// The number of columns that a lane holds in registers.  So a row of up to 256 values is read only once.
 inline constexpr int held_columns = 8;
 
-/// The row of a warp.  A warp past the last row gets row 0 and no columns: it takes part in all shuffles and barriers,
-/// and writes nothing.
+/// The row of a warp.  A warp beyond the last row gets row 0 and no columns: the warp takes part in all shuffles and
+/// barriers, but writes nothing.
 struct warp_row {
   index_t r, d;
   bool live;
@@ -33,8 +32,8 @@ struct warp_row {
   }
 };
 
-/// Calls f(slot, column) for the columns of a lane: lane, lane + 32, ... below d.  With Held = 0, any number of columns
-/// is possible, and slot is 0.
+/// Calls f(k, column) for the columns of a lane, which are lane, lane + 32, ... below d.  k is the number of the column
+/// in the lane.  If Held is 0, any number of columns is possible, and k is 0.
 template <int Held, class F>
 TRIAD_DEVICE void each_column(int lane, index_t d, F&& f) {
   if constexpr (Held > 0) {
@@ -46,7 +45,8 @@ TRIAD_DEVICE void each_column(int lane, index_t d, F&& f) {
   }
 }
 
-/// The values of one row that belong to a lane.  They are kept in registers or, with Held = 0, read again each time.
+/// The values of one row that belong to a lane.  They are kept in registers.  If Held is 0, they are read again each
+/// time.
 template <class T, int Held>
 class lane_values {
  public:
@@ -68,8 +68,8 @@ class lane_values {
   T values_[Held > 0 ? Held : 1] = {};
 };
 
-/// The maximum and the sum of the softmax of one row, the same in every lane.  x(slot, column) returns a value, as in
-/// lane_values.
+/// The maximum and the sum of the softmax of one row.  All lanes get the same numbers.  x(k, column) returns a value,
+/// as in lane_values.
 template <class T>
 struct softmax_total {
   T maximum = -::cuda::std::numeric_limits<T>::infinity();  // a NaN does not become the maximum, but makes the sum NaN
@@ -86,7 +86,7 @@ struct softmax_total {
   TRIAD_DEVICE T probability(T x) const { return ::cuda::std::exp(x - maximum) / sum; }
 };
 
-/// Runs Kernel<T, Held> with one warp per row; the width decides Held.
+/// Runs Kernel<T, Held> with one warp per row.  The width decides Held.
 template <template <class, int> class Kernel, class T, class... A>
 void launch_rows(backend const& ex, index_t rows, index_t d, A const&... arguments) {
   index_t const blocks = blocks_for(rows, row_warps);
@@ -96,7 +96,8 @@ void launch_rows(backend const& ex, index_t rows, index_t d, A const&... argumen
     launch(ex, Kernel<T, 0>{}, blocks, arguments...);
 }
 
-/// The sum over all threads of a block of `Warps` warps, the same in each thread.  `part` may be reused afterwards.
+/// Returns the sum of `value` over all threads of a block of `Warps` warps.  All threads get the same sum.  `part` may
+/// be used again afterwards.
 template <int Warps, class T>
 TRIAD_DEVICE T block_sum(block const& b, T (&part)[Warps], T value) {
   value = warp_sum(b, value);
@@ -108,7 +109,7 @@ TRIAD_DEVICE T block_sum(block const& b, T (&part)[Warps], T value) {
   return total;
 }
 
-/// The largest value of a warp and the first place with this value, the same in every lane.
+/// Sets `value` to the largest value of the warp, and `at` to the first place with this value, in every lane.
 template <class T>
 TRIAD_DEVICE void warp_first_largest(block const& b, T& value, index_t& at) {
   for (int mask = warp / 2; mask > 0; mask /= 2) {
@@ -121,8 +122,8 @@ TRIAD_DEVICE void warp_first_largest(block const& b, T& value, index_t& at) {
   }
 }
 
-/// The last k with first(k) <= r: the graph to which row r belongs.  first is ascending, and first(0) = 0 <= r.  A
-/// whole warp searches, 32 places at a time.
+/// Returns the last k with first(k) <= r, which is the graph of row r.  `first` is ascending, and first(0) = 0 <= r.
+/// The whole warp searches, 32 places at a time.
 TRIAD_DEVICE index_t last_begun(block const& b, vec<index_t const> first, index_t r) {
   index_t low = 0, count = first.extent(0);
   while (count > 1) {
@@ -136,8 +137,9 @@ TRIAD_DEVICE index_t last_begun(block const& b, vec<index_t const> first, index_
   return low;
 }
 
-/// The first place in [low, high) for which ahead(place) is false, or high if there is none.  ahead must be true for
-/// all places before that one and false after it.  A whole warp searches, 32 places at a time.
+/// Returns the first place in [low, high) for which ahead(place) is false, or `high` if there is no such place.
+/// ahead() must be true for all places before the result, and false for all places after it.  The whole warp searches,
+/// 32 places at a time.
 template <class Ahead>
 TRIAD_DEVICE index_t first_not(block const& b, index_t low, index_t high, Ahead const& ahead) {
   while (low < high) {

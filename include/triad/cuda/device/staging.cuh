@@ -1,10 +1,11 @@
-// Copies to the device without waiting for it.  The host copies into page-locked memory, and the device reads that
-// memory when the stream reaches the copy.
+// Copies to the device without waiting for the device.  The host copies into page-locked memory, and the device reads
+// this memory when the stream reaches the copy.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A runtime may wait for the stream before it copies from ordinary memory.  Here, the host copies the bytes into one of
-// two halves, and the device reads them from there.  A half is overwritten only after all copies from it have completed
-// in the stream.  So copying more than 2 MiB at a time does wait, for the work before the last 2 MiB.
+// The CUDA runtime may wait for the stream before it copies from ordinary memory.  Here, the host copies the bytes into
+// one of two halves of page-locked memory, and the device reads the bytes from this half.  A half is overwritten only
+// after all copies from the half have completed in the stream.  So a copy of more than 2 MiB at a time does wait, for
+// the work before the last 2 MiB.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 
 namespace triad::cuda {
 
-/// The staging memory of one stream of the current device; it cannot be moved.
+/// The staging memory of one stream of the current device.  It cannot be moved.
 class staging {
  public:
   explicit staging(cudaStream_t stream) : stream_(stream) {

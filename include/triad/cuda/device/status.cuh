@@ -24,7 +24,7 @@ namespace detail {
                      std::to_string(line) + ")");
 }
 
-/// Whether a running kernel causes this error.  Any later call may then return the error.
+/// Whether a running kernel causes this error.  If so, any later call may return the error.
 inline bool is_of_a_kernel(cudaError_t status) {
   switch (status) {
     case cudaErrorIllegalAddress:
@@ -44,7 +44,8 @@ inline bool is_of_a_kernel(cudaError_t status) {
 }  // namespace detail
 
 /// Throws device_error if a call of the runtime has failed.  `doing` completes "while ...", for example "copying to the
-/// device".  The message has the file and line of the caller; clang 14 has no std::source_location.
+/// device".  The message has the file and the line of the caller.  They are not a std::source_location, because clang
+/// 14 has no such type.
 inline void check(cudaError_t status, char const* doing, char const* file = __builtin_FILE(),
                   int line = __builtin_LINE()) {
   if (status == cudaSuccess) return;

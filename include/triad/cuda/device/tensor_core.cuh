@@ -1,11 +1,12 @@
-// The matrix instructions of sm_80 and later: a warp computes 16 by 8 sums in float32.  Included for nvcc alone.
+// The matrix instructions of sm_80 and later: a warp computes 16 by 8 sums in float32.  Only nvcc includes this header.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lane t has four sums: those of rows t / 4 and t / 4 + 8, in columns 2 (t % 4) and 2 (t % 4) + 1.  It has rows t / 4
-// (top) and t / 4 + 8 (bottom) of the left factor, and column t / 4 of the right factor.  Of each row and column, it
-// has four of the sixteen terms: t % 4 + 4 e, e = 0 .. 3.  Any numbering of terms is correct if both factors use it.
-// This one avoids bank conflicts if the terms of a row lie side by side and rows are 4 words longer than a multiple of
-// 32.  If terms lie one below the other (dq and dk in triangle/backward.cuh), two lanes access the same bank.
+// Lane t has four sums.  They are in the rows t / 4 and t / 4 + 8, and in the columns 2 (t % 4) and 2 (t % 4) + 1.
+// Lane t has row t / 4 (top) and row t / 4 + 8 (bottom) of the left factor, and column t / 4 of the right factor.  In
+// each of these rows and columns, lane t has four of the sixteen terms: t % 4 + 4 e, e = 0 .. 3.  Any order of terms is
+// correct if both factors have the same order.  This order avoids bank conflicts if the terms of a row lie side by
+// side, and if a row is 4 words longer than a multiple of 32.  If the terms lie one below the other, as for dq and dk
+// in triangle/backward.cuh, two lanes access the same bank.
 #pragma once
 
 #include "triad/cuda/device/block.cuh"
@@ -16,25 +17,25 @@
 
 namespace triad::cuda {
 
-/// The nearest number with the 10 bits of tf32, ties away from zero.
+/// Returns the nearest number with the 10 bits of tf32.  Ties are rounded away from zero.
 TRIAD_DEVICE unsigned tf32(float x) {
   unsigned bits;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
   return bits;
 }
-/// x minus its tf32 value; float32 represents this difference exactly.
+/// Returns x minus its tf32 value.  float32 represents this difference exactly.
 TRIAD_DEVICE float rest_of(float x, unsigned bits) { return x - __uint_as_float(bits); }
-/// The nearest numbers with the 7 bits of bf16, ties to even.
+/// Returns the nearest numbers with the 7 bits of bf16, both in one word.  Ties are rounded to even.
 TRIAD_DEVICE unsigned bf16(float low, float high) {
   unsigned bits;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
   return bits;
 }
 
-// volatile: the whole warp must execute the instruction, so the compiler must not move it into a branch that only some
-// lanes take.
+// The instructions below are volatile, because the whole warp must execute them.  A compiler could otherwise move them
+// into a branch that only some lanes take.
 
-/// sum += the products of eight terms of the left factor {top, bottom, top, bottom} and of the right factor.
+/// Adds the products of eight terms to `sum`.  The left factor is {top, bottom, top, bottom}.
 TRIAD_DEVICE void add_eight_products(float (&sum)[4], unsigned const (&left)[4], unsigned const (&right)[2]) {
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
@@ -43,7 +44,7 @@ TRIAD_DEVICE void add_eight_products(float (&sum)[4], unsigned const (&left)[4],
       : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
 }
 
-/// sum += the products of sixteen terms, with factors rounded to tf32.
+/// Adds the products of sixteen terms to `sum`, with factors rounded to tf32.
 TRIAD_DEVICE void add_tf32_products(float (&sum)[4], float const (&top)[4], float const (&bottom)[4],
                                     float const (&right)[4]) {
   TRIAD_UNROLL
@@ -52,8 +53,8 @@ TRIAD_DEVICE void add_tf32_products(float (&sum)[4], float const (&top)[4], floa
                        {tf32(right[e]), tf32(right[e + 1])});
 }
 
-/// sum += the products of sixteen terms, with factors split into two parts, each rounded to tf32: low high, high low,
-/// high high.
+/// Adds the products of sixteen terms to `sum`.  Each factor is split into a low and a high part, which are rounded to
+/// tf32.  The products are low high, high low, and high high.
 TRIAD_DEVICE void add_split_products(float (&sum)[4], float const (&top)[4], float const (&bottom)[4],
                                      float const (&right)[4]) {
   TRIAD_UNROLL
@@ -76,7 +77,7 @@ TRIAD_DEVICE void add_split_products(float (&sum)[4], float const (&top)[4], flo
   }
 }
 
-/// sum += the products of sixteen terms, with factors rounded to bf16.
+/// Adds the products of sixteen terms to `sum`, with factors rounded to bf16.
 TRIAD_DEVICE void add_bf16_products(float (&sum)[4], float const (&top)[4], float const (&bottom)[4],
                                     float const (&right)[4]) {
   asm volatile(

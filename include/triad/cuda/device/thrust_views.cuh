@@ -1,12 +1,12 @@
 // Views of the data in a thrust::device_vector, so that a program that uses Thrust passes its data without a copy.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A view refers to the vector's memory: resizing or destroying the vector makes the view invalid.  The vector lies on
-// the device that was current when it was made; this must be the backend's device.
+// A view refers to the memory of the vector, so resizing or destroying the vector makes the view invalid.  The vector
+// lies on the device that was current when the vector was made.  This device must be the device of the backend.
 //
-// A cuda::backend has its own stream, and the default stream does not wait for it.  Thrust's algorithms are complete
-// when they return, so a backend may read their results.  Before Thrust reads results of a backend, call
-// ex.synchronize(), or run Thrust in the backend's stream: thrust::cuda::par.on(ex.stream()).
+// A cuda::backend has its own stream, and the default stream does not wait for this stream.  Thrust's algorithms are
+// complete when they return, so a backend may read their results.  Before Thrust reads results of a backend, call
+// ex.synchronize(), or run Thrust in the stream of the backend: thrust::cuda::par.on(ex.stream()).
 #pragma once
 
 #include <thrust/device_vector.h>
@@ -41,8 +41,8 @@ vec<T const> view_of(thrust::device_vector<T, Allocator> const& v) {
   return make_vec(thrust::raw_pointer_cast(v.data()), static_cast<index_t>(v.size()));
 }
 
-/// A view of all values of a vector as a matrix, row after row.  Throws contract_violation if the vector has another
-/// size.
+/// A view of all values of a vector as a matrix, row after row.  Throws contract_violation if the vector does not have
+/// rows * columns values.
 template <class T, class Allocator>
 tensor<T, dyn, dyn> view_of(thrust::device_vector<T, Allocator>& v, index_t rows, index_t columns) {
   return detail::thrust_matrix<T>(v, rows, columns);
@@ -52,7 +52,7 @@ tensor<T const, dyn, dyn> view_of(thrust::device_vector<T, Allocator> const& v, 
   return detail::thrust_matrix<T const>(v, rows, columns);
 }
 
-/// Deleted: a temporary vector would be destroyed at the end of the expression.
+/// Deleted, because a temporary vector would be destroyed at the end of the expression.
 template <class T, class Allocator, class... Sizes>
 void view_of(thrust::device_vector<T, Allocator> const&& v, Sizes... sizes) = delete;
 

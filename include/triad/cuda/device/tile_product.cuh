@@ -1,13 +1,15 @@
-// Products of two small matrices by one warp, with rounded factors: on tensor cores, and a plain version.
+// Products of two small matrices by one warp, with rounded factors.  One version uses tensor cores, and one is plain
+// code.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   sum (16, 8 Tiles) += a (16, depth) b (depth, 8 Tiles)        depth is a multiple of 16
 //
 // Factors are rounded as `arithmetic` says, so that their products are exact in float32.  The two versions differ only
-// in the order of float32 sums.  A host compiler has only the plain version.
+// in the order of float32 sums.  A host compiler compiles only the plain version.
 //
-// tf32x3: x = high + low + a rest of 2^-22 of x; high and low have the 10 bits of tf32.  a b is low high + high low +
-// high high, with the small products first.  An infinite factor gives NaN, since its low part is NaN.
+// In tf32x3, x is high + low plus a rest of 2^-22 of x, where high and low have the 10 bits of tf32.  a b is low high +
+// high low + high high, where the small products are added first.  An infinite factor gives NaN, because its low part
+// is NaN.
 //
 //   lane t has, of each 16 by 8 tile of the sum     column 0, 1    2, 3    4, 5    6, 7
 //                                     row 0, 8       t = 0           1       2       3
@@ -29,8 +31,8 @@
 
 namespace triad::cuda {
 
-/// Rounds to the nearest number with 10 bits (tf32; ties away from zero), twice 10 bits (tf32x3) or 7 bits (bf16; ties
-/// to even); a NaN stays a NaN.
+/// Returns x rounded to 10 bits (tf32), to a sum of two numbers of 10 bits (tf32x3), or to 7 bits (bf16).  Ties are
+/// rounded away from zero in tf32 and tf32x3, and to even in bf16.  A NaN stays a NaN.
 TRIAD_HOST_DEVICE inline float rounded(arithmetic how, float x) {
   auto bits = ::cuda::std::bit_cast<std::uint32_t>(x);
   if (how == arithmetic::float32 || is_nan(x)) return x;
@@ -61,10 +63,11 @@ TRIAD_HOST_DEVICE float add_rounded(float x, float y, float sum) {
 /// The number of terms of a product, including the zeros that fill the last step.
 TRIAD_DEVICE int terms_of(int width) { return (width + 15) / 16 * 16; }
 
-/// How a kernel computes products for which tensor cores can be used.
+/// How a kernel computes the products that tensor cores can compute.
 enum class product_path { exact, tensor_cores, plain };
 
-/// The sums of one lane: rows row() and row() + 8, columns column() and column() + 1 of every eight columns.
+/// The sums of one lane.  They are in the rows row() and row() + 8, and in the columns column() and column() + 1 of
+/// every eight columns.
 struct tile_lane {
   int lane;
   TRIAD_DEVICE explicit tile_lane(block const& b) : lane(b.lane()) {}
@@ -72,9 +75,9 @@ struct tile_lane {
   TRIAD_DEVICE int column() const { return 2 * (lane % 4); }
 };
 
-/// Adds the product to `sum`.  sum[t] has the elements (row, column), (row, column + 1), (row + 8, column), (row + 8,
-/// column + 1) of columns 8 t .. 8 t + 8. All lanes of a warp compute together.  left(i, k) and right(k, j) read the
-/// factors.
+/// Adds the product to `sum`.  sum[t] has the elements (row, column), (row, column + 1), (row + 8, column) and
+/// (row + 8, column + 1) of the columns [8 t, 8 t + 8).  All lanes of a warp must call this function together.
+/// left(i, k) and right(k, j) read the factors.
 template <product_path Path, arithmetic Factors, int Tiles, class A, class B>
 TRIAD_DEVICE void add_tile_product(tile_lane at, int depth, A const& left, B const& right, float (&sum)[Tiles][4]) {
   static_assert(Factors != arithmetic::float32, "triad: a product of tiles is of rounded factors");

@@ -1,5 +1,5 @@
-// Triangular attention backward in tiles: one block computes the gradients of some middle nodes l of one head, in a
-// loop over all (i, j).
+// Triangular attention backward in tiles.  A block computes the gradients of some middle nodes l of one head, in a loop
+// over all (i, j).
 // SPDX-License-Identifier: Apache-2.0
 //
 //   for tiles of rows i:        q(i, l), v1(i, l) to shared memory
@@ -9,18 +9,19 @@
 //       the other half          dv2(l, j) += w do * v1(i, l),   dk(l, j) += ds q(i, l)
 //                               read from this block's rows of dv2 and dk, and stored back
 //
-// With both ablations, no sum runs over rows: half of the threads computes dv1, the other half dq.
+// With both ablations, no sum runs over rows.  Then half of the threads compute dv1, and the other half compute dq.
 //
-// Everything that a block writes depends on its own l only, so no two blocks add to one value, and the order of every
-// sum is fixed.  Both halves compute w do, so an element takes 9 multiplications and additions instead of 8.  In
-// return, the sums of one half need not be kept in shared memory.  With own keys, k(i, j) does not depend on l:
-// own_key_kernel computes its gradient.
+// Everything that a block writes depends only on the l of the block.  So no two blocks add to the same value, and the
+// order of every sum is fixed.  Both halves of the threads compute w do, so an element takes 9 multiplications and
+// additions instead of 8.  In return, the sums of one half need not be kept in shared memory.  With own keys, k(i, j)
+// does not depend on l, and own_key_kernel computes its gradient.
 //
-// Causal: an l after the sources is closed to (masked for) the edges (i, j) with i, j < l, which form a square.  Tiles
-// inside the square are skipped.  In the rest of the square, w and ds are zero.
+// In the causal form, an edge (i, j) with i, j < l does not use middle node l if l is not a source: l is closed to the
+// edge.  These edges form a square.  Tiles that lie inside the square are skipped.  For the other edges inside the
+// square, w and ds are zero.
 //
-// If the arithmetic is not float32, all warps compute dq and dk as products of tiles: 16 (i) by 16 (j) by the channels,
-// for each l.
+// If the arithmetic is not float32, all warps compute dq and dk as products of tiles.  For each l, the size of a
+// product is 16 (i) by 16 (j) by the channels.
 //
 // Threads and elements, for float and 64 columns of a head: tile_i = tile_j = 16, tile_l = 4, 256 threads.
 //
@@ -37,11 +38,12 @@
 //         2            16       18   ...
 //         3            17       19
 //
-// Bank conflicts: shared memory serves several threads together: 32 that access 4 bytes each, 16 with 8 bytes, or 8
-// with 16 bytes.  A number of the table is the largest number of different words in one bank that these threads access;
-// 1 means that there is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.  A row has 4 words more than it
-// has columns, and a plane of rows has 8 or 16 words more than its rows.  So neighbouring l, or i, begin in other banks
-// than neighbouring rows.
+// Bank conflicts: shared memory serves several threads together: 32 threads that access 4 bytes each, 16 threads that
+// access 8 bytes each, or 8 threads that access 16 bytes each.  Each number of the table is the largest number of
+// different words in one bank that these threads access.  1 means that there is no bank conflict.
+// tests/cuda_on_host/banks_test.cpp checks these numbers: it counts the accesses to each bank.  A row has 4 words more
+// than it has columns, and a plane of rows has 8 or 16 words more than its rows.  So planes of neighbouring l, or i,
+// begin in other banks than neighbouring rows.
 //
 //   columns of a head                                      16   32   64  128   16   32   64   64   64   64
 //   weights: do(i, j)                                       1    1    1    1    2    2    2    1    1    1
@@ -63,9 +65,9 @@
 //   dk: ds (i, l, j)                                        -    -    -    -    -    -    -    -    -    2
 //   dk: q(i, l)                                             -    -    -    -    -    -    -    -    -    2
 //
-//   Columns one to four are for float, and the next three for double.  The last three are for float: without v2; with
-//   own keys, a key for each edge; and with dq and dk as products of tiles.  These products read ds, q and k by
-//   columns, so two threads access the same bank.
+//   Columns one to four are for float, and the next three are for double.  The last three are for float: one without
+//   v2, one with own keys (a key for each edge), and one with dq and dk as products of tiles.  These products read ds,
+//   q and k by columns, so two threads access the same bank.
 #pragma once
 
 #include "triad/cuda/device/tile_product.cuh"
@@ -155,8 +157,8 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
     }
   }
 
-  /// The sums of a thread in either half: thread_ij rows i or columns j from `first`, one l, four channels.  The struct
-  /// is public, since a test counts the bank conflicts.
+  /// The sums of a thread in either half.  They belong to thread_ij rows i or columns j from `first` on, to one l, and
+  /// to four channels.  The struct is public, because a test counts the bank conflicts.
   struct place {
     int c, l, first;
     TRIAD_DEVICE explicit place(int thread) {  // neighbours read the same do; threads two apart read the same weights
@@ -169,14 +171,14 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
   };
 
  private:
-  /// For the tile of columns that begins at `begin`: where the first tile of rows begins that has an edge to which an l
-  /// >= l0 is open.  The same holds with rows and columns exchanged.
+  /// Returns where the first tile of rows begins that has an edge to which an l >= l0 is open, for the tile of columns
+  /// that begins at `begin`.  Callers may exchange rows and columns.
   TRIAD_DEVICE static int first_tile(one_head<T> const& at, int l0, int begin) {
     return at.begin(l0, begin + tile_i - 1) / tile_i * tile_i;
   }
 
-  /// OfRows: adds the sums over columns j for rows; else adds the sums over rows i for columns.  `count` terms are
-  /// inside the graph; up to three more terms are zeros.
+  /// If OfRows is true, adds the sums over columns j for rows, else adds the sums over rows i for columns.  `count`
+  /// terms are inside the graph.  Up to three more terms are added, which are zero.
   template <bool OfRows, bool Values, bool Scores>
   TRIAD_DEVICE static void accumulate(shared const& s, place const& at, int count, quad<T> (&value)[thread_ij],
                                       quad<T> (&score)[thread_ij]) {
@@ -224,7 +226,8 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
       }
     }
   }
-  /// Reads the weights w[r][e] of row first + r and column o + e or, without OfRows, of column first + r and row o + e.
+  /// Reads the weights w[r][e] of row first + r and column o + e.  If OfRows is false, reads the weights of column
+  /// first + r and row o + e.
   template <bool OfRows>
   TRIAD_DEVICE static void weights_of(T const* from, int first, int o, T (&w)[thread_ij][4]) {
     TRIAD_UNROLL
@@ -244,8 +247,8 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
     }
   }
 
-  // Products of tiles: a warp computes all 16 rows i, or columns j, with 8 channels of one l at a time, and `tiles`
-  // times 8 channels side by side.
+  // For products of tiles, a warp computes all 16 rows i, or all 16 columns j, of one l, with 8 channels at a time.  It
+  // has `tiles` times 8 channels side by side.
   static constexpr int warps = threads / warp, all_tiles = tile_l * Width / 8;
   static constexpr int tiles = all_tiles / warps < Width / 8 ? all_tiles / warps : Width / 8,
                        groups = all_tiles / warps / tiles;
@@ -254,7 +257,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
     T at[groups][tiles][4];
   };
 
-  /// Calls f(group, l, c) for each group of this warp; c is its first channel.
+  /// Calls f(group, l, c) for each group of this warp, where c is the first channel of the group.
   template <class F>
   TRIAD_DEVICE static void each_group(block const& b, int width, F&& f) {
     TRIAD_UNROLL
@@ -263,7 +266,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
       if (c < width) f(group, first / (Width / 8), c);
     }
   }
-  /// dq(i, l) += ds k(l, j) in registers; dk(l, j) += ds q(i, l) in this block's rows of dk.
+  /// Adds ds k(l, j) to dq(i, l) in registers.  Adds ds q(i, l) to dk(l, j) in the rows of dk that this block owns.
   TRIAD_DEVICE static void score_gradients(block const& b, shared const& s, problem<T> const& p, one_head<T> const& at,
                                            int l0, int j0, bool more, columns<T> const& dk, tile_sums& of_queries) {
     tile_lane const lane(b);
@@ -287,7 +290,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
                   [&](int i) { return l0 + l < at.n ? at.edge(i0 + i, l0 + l) : -1; });
     });
   }
-  /// Stores the sums of a tile; row(r) is the row of `to` for row r of the tile, or -1 for none.
+  /// Stores the sums of a tile.  row(r) is the row of `to` for row r of the tile, or -1 if there is no such row.
   template <class Row>
   TRIAD_DEVICE static void store_tiles(tile_lane lane, T const (&sum)[tiles][4], int c, int width, columns<T> const& to,
                                        bool more, Row row) {
@@ -305,7 +308,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
     TRIAD_UNROLL
     for (int r = 0; r < thread_ij; ++r) value[r] = score[r] = quad<T>{};
   }
-  /// Loads the sums of the earlier tiles of rows; the loads complete while the weights are computed.
+  /// Loads the sums of the earlier tiles of rows.  The loads complete while the weights are computed.
   TRIAD_DEVICE static void resume(one_head<T> const& at, int l, int j, int c, bool more, columns<T> const& dv2,
                                   columns<T> const& dk, quad<T> (&value)[thread_ij], quad<T> (&score)[thread_ij]) {
     clear(value, score);
@@ -319,7 +322,8 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
   }
 };
 
-/// Attention ablation: dk(i, j) = sum_l ds q(i, l); one block computes a tile of (i, j), in a loop over l.
+/// Computes dk(i, j) = sum_l ds q(i, l) of the attention ablation.  A block computes a tile of (i, j), in a loop over
+/// l.
 //
 //   float, 64 columns:  bit of threadIdx.x     7     6  5  4    3  2  1  0
 //                                              j/4      i          c/4       4 j and 4 c of one i, over all l
@@ -339,7 +343,7 @@ struct own_key_kernel : backward_tile<T, Width, true, RightValue> {
                     thread_j * threads == tile_i * tile_j * quads,
                 "triad: a thread of the triangle's kernel for own keys has 1 to 16 columns in registers");
 
-  /// The sums of a thread: four channels from c, row i, thread_j columns from j.
+  /// The sums of a thread: four channels from c on, row i, and thread_j columns from j on.
   struct place {
     int c, i, j;
     TRIAD_DEVICE explicit place(int thread)

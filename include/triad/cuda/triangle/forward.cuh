@@ -1,5 +1,5 @@
-// Triangular attention forward in tiles: one block computes rows i and columns j of one head, in a loop over the middle
-// nodes l.
+// Triangular attention forward in tiles.  A block computes some rows i and columns j of one head, in a loop over the
+// middle nodes l.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   for every chunk of l:   scores of q(i, l), k(l, j)           meanwhile v1(i, l) and v2(l, j) are copied
@@ -7,17 +7,18 @@
 //                           o(i, j) += p v1(i, l) * v2(l, j)     64 accumulators a thread: 4 i, 4 j, 4 columns
 //   o / sum and the statistics
 //
-// Causal: the loop ends with the last l that is open to (not masked for) an edge of the tile.  Scores of edges to which
-// an l is closed are -infinity.
+// In the causal form, an edge does not use all middle nodes: a middle node is open to the edges that use it, and closed
+// to the other edges.  The loop ends with the last l that is open to any edge of the tile.  If l is closed to an edge,
+// the score of the edge is -infinity.
 //
-// Shared memory delivers 16 bytes to each thread of a warp in 4 cycles, and a processor could start 16 multiplications
-// per thread in that time.  The reads take half as long if threads whose numbers differ in the lowest or second bit
-// read the same words.  So threads keep blocks of outputs in registers, and the bits of rows and columns alternate in a
-// thread's number.
+// Shared memory delivers 16 bytes to each thread of a warp in 4 cycles.  In this time, a processor could start 16
+// multiplications per thread.  So threads keep blocks of outputs in registers.  The reads take half the time if threads
+// whose numbers differ in the lowest or in the second bit read the same words.  So the bits of rows and columns
+// alternate in the number of a thread.
 //
 // Threads and elements, for float and 64 columns of a head: tile_i = tile_j = 16, tile_l = 8, 256 threads.
 //
-//   scores: a warp has one l, its threads rows i, i + 8 and columns j, j + 4, j + 8, j + 12 of p(i, l, j)
+//   scores: a warp has one l.  Its threads have rows i, i + 8 and columns j, j + 4, j + 8, j + 12 of p(i, l, j)
 //
 //            j = 0    1    2    3
 //     i = 0  t = 0    2    8   10      bit of threadIdx.x   7  6  5   4     3     2     1    0
@@ -25,17 +26,19 @@
 //         2      4    6   12   14
 //         3      5    7   13   15      i = 4 .. 7: t + 16
 //
-//   values: a thread has 4 i, 4 j and 4 channels c of o(i, j, c); a warp 8 i, 8 j and 32 c
+//   values: a thread has 4 i, 4 j and 4 channels c of o(i, j, c).  A warp has 8 i, 8 j and 32 c
 //
 //               j = 0 .. 3   4 .. 7
 //     i = 0 .. 3     t = 0        2    bit of threadIdx.x   7     6     5     4  3  2   1     0
 //         4 .. 7         1        3                         j/8   i/8   c/32    c/4     j/4   i/4
 //
-// Bank conflicts: shared memory serves several threads together: 32 that access 4 bytes each, 16 with 8 bytes, or 8
-// with 16 bytes.  A number of the table is the largest number of different words in one bank that these threads access;
-// 1 means that there is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.  A row has 4 words more than it
-// has columns, so that eight rows of one quad, or eight quads of one row, are in different banks.  In float there is no
-// conflict in the inner loops, except for q with own keys, because neighbours read q of two l there.
+// Bank conflicts: shared memory serves several threads together: 32 threads that access 4 bytes each, 16 threads that
+// access 8 bytes each, or 8 threads that access 16 bytes each.  Each number of the table is the largest number of
+// different words in one bank that these threads access.  1 means that there is no bank conflict.
+// tests/cuda_on_host/banks_test.cpp checks these numbers: it counts the accesses to each bank.  A row has 4 words more
+// than it has columns.  So eight rows of one quad (four columns), or eight quads of one row, are in different banks.
+// In float, the inner loops have no bank conflict, except for q with own keys, where neighbouring threads read q of two
+// l.
 //
 //   columns of a head                                      16   32   64  128   16   32   64   64   64   64
 //   copies of 16 bytes                                      2    1    1    1    2    2    2    1    1    1
@@ -52,13 +55,13 @@
 //   scores: k(l, j), a product of tiles                     -    -    -    -    -    -    -    -    -    1
 //   scores: stored by a product of tiles                    -    -    -    -    -    -    -    -    -    2
 //
-//   Columns one to four are for float, and the next three for double.  The last three are for float: without v2; with
-//   own keys, a key for each edge; and with scores as products of tiles.  Copies of 8 bytes are for float rows aligned
-//   to 8 bytes (heads of 50 columns) and for double rows aligned to 8 bytes.
+//   Columns one to four are for float, and the next three are for double.  The last three are for float: one without
+//   v2, one with own keys (a key for each edge), and one with scores as products of tiles.  Copies of 8 bytes are for
+//   float rows aligned to 8 bytes (heads of 50 columns) and for double rows aligned to 8 bytes.
 //
-// Exponentials are exp(s - base).  The base follows the maximum only when the maximum exceeds the base by more than 8,
-// a factor of e^8.  So p stays below 3000, where relative rounding is the same as below 1, and earlier sums are hardly
-// ever rescaled.
+// Exponentials are exp(s - base).  The base is set to the maximum only if the maximum exceeds the base by more than 8.
+// So p stays below e^8, which is less than 3000.  Relative rounding errors are the same there as below 1, and earlier
+// sums are hardly ever rescaled.
 #pragma once
 
 #include "triad/cuda/device/tile_product.cuh"
@@ -76,7 +79,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
                        stride = base::stride;
   static constexpr int pairs = (tile_i * tile_j + threads - 1) / threads;  // a thread's pairs (i, j) in softmax
 
-  /// row_tiles, column_tiles: the number of tiles that cover the largest graph.
+  /// `row_tiles` and `column_tiles` are the numbers of tiles that cover the largest graph.
   TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t row_tiles, index_t column_tiles,
                                matrix<T> maximum, matrix<T> inverse_sum, columns<T> o) const {
     auto& s = b.shared<shared>();
@@ -126,13 +129,15 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
     }
   }
 
-  // The members below give the elements of each thread.  They are public, since a test counts the bank conflicts.
+  // The members below say which elements each thread computes.  They are public, because a test counts the bank
+  // conflicts.
 
-  // The sums of a thread: rows i, columns j, quads of channels.  Without a right value, the output of row i is a
-  // product of two matrices, p(i, ., .)' v1(i, .).  So a thread then has one row and more columns and quads: 4 loads of
-  // 16 bytes for 64 multiplications instead of 8 loads.
+  // The numbers of rows i, columns j and quads of channels that a thread sums.  Without a right value, the output of
+  // row i is a product of two matrices, p(i, ., .)' v1(i, .).  In this case, a thread has one row, but more columns and
+  // quads.  So 64 multiplications take 4 loads of 16 bytes instead of 8 loads.
   static constexpr int thread_i = RightValue ? 4 : 1, thread_j = RightValue ? 4 : 8, thread_quads = RightValue ? 1 : 2;
-  /// The first row, column and quad.  Neighbours read the same v2, or the same p; threads two apart read the same v1.
+  /// The first row, column and quad of a thread.  Neighbouring threads read the same v2, or the same p.  Threads whose
+  /// numbers differ by 2 read the same v1.
   struct place {
     int i, j, c;
     TRIAD_DEVICE explicit place(int thread) {
@@ -169,7 +174,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
     }
   };
 
-  /// Turns the scores of a chunk into exp(s - base), or into 0 if dropout drops them.
+  /// Replaces the scores of a chunk by exp(s - base), or by 0 if dropout drops them.
   TRIAD_DEVICE static void follow_softmax(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0,
                                           int l0, int j0, int count, softmax_state& state) {
     bool moved = false;
@@ -202,7 +207,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
         s.p[l][i][j] = inside ? e : T(0);
       }
       if (p.threshold == 0 || !inside) continue;
-      keeper const keep(p);  // made for each chunk, since keeping it would take registers from the sums
+      keeper const keep(p);  // made for each chunk, because a stored keeper would take registers from the sums
       for (int l = 0; l < count; ++l)
         if (!keep.keeps(at.element(i0 + i, l0 + l, j0 + j))) s.p[l][i][j] = 0;
     }

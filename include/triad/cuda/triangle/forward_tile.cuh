@@ -20,7 +20,8 @@ struct forward_shape {
   int threads;
 };
 
-/// The sizes for heads of up to Width columns; a thread has 64 accumulators, so tile_i * tile_j * width = 64 * threads.
+/// The sizes for heads of up to Width columns.  A thread has 64 accumulators, so tile_i * tile_j * Width = 64 *
+/// threads.
 template <class T, int Width, bool OwnKey>
 constexpr forward_shape forward_tiles() {
   if constexpr (sizeof(T) == 4) {
@@ -61,8 +62,8 @@ struct forward_tile {
       sizeof(shared) <= most_shared_bytes,
       "triad: a tile of the triangle's forward kernel is larger than the 163 KiB of shared memory of a block");
 
-  /// The scores of a thread if q . k is one product of two matrices for each l: for one l, each_i rows, step_i apart,
-  /// and each_j columns, step_j apart.
+  /// The scores of a thread if q . k is one product of two matrices for each l.  The scores belong to one l, to each_i
+  /// rows that are step_i apart, and to each_j columns that are step_j apart.
   struct score_place {
     static constexpr int each = tile_l * tile_i * tile_j / threads, each_i = each >= 16 ? 4 : 2,
                          each_j = each >= 8 ? 4 : 2;
@@ -76,7 +77,8 @@ struct forward_tile {
       l = rest;
     }
   };
-  /// The scores of a thread with own keys, if q . k is one product of two matrices for each i: two l and two j.
+  /// The scores of a thread with own keys.  q . k is then one product of two matrices for each i.  The scores belong to
+  /// one i, two l and two j.
   struct own_score_place {
     static constexpr int step_l = tile_l / 2, step_j = tile_j / 2, places = step_l * step_j;  // for one i
     int l, j, i;
@@ -88,7 +90,7 @@ struct forward_tile {
     }
   };
 
-  // Each function starts one group of copies; the group is empty if the chunk is beyond the end.
+  // Each function starts one group of copies.  The group is empty if the chunk is beyond the end.
   TRIAD_DEVICE static void start_scored(block const& b, shared& s, one_head<T> const& at, int i0, int l0, int j0,
                                         int end) {
     if (l0 < end) {
@@ -103,7 +105,7 @@ struct forward_tile {
     if constexpr (RightValue) start_right(b, s.right, at.right, at, l0, j0, at.width);
     b.end_copies();
   }
-  /// Computes the scores of `count` middle nodes, not yet scaled.
+  /// Computes the scores of `count` middle nodes.  The scores are scaled later.
   TRIAD_DEVICE static void make_scores(block const& b, shared& s, problem<T> const& p, int count) {
     if constexpr (OwnKey)
       own_scores(b, s, p.width);
@@ -125,7 +127,7 @@ struct forward_tile {
         b, x, at.width, filled, {at.row(l0, j0), 1, at.n, at.n - j0, at.n - l0}, &to[0][0][0]);
   }
 
-  /// p(i, l, j) = q(i, l) . k(l, j), not yet scaled: a warp has 16 rows of one l.
+  /// Sets p(i, l, j) to q(i, l) . k(l, j), which is scaled later.  A warp computes 16 rows of one l.
   TRIAD_DEVICE static void score_products(block const& b, shared& s, problem<T> const& p, int count) {
     constexpr int tiles = tile_j / 8;
     tile_lane const lane(b);
@@ -140,7 +142,7 @@ struct forward_tile {
       for (int e = 0; e < 4; ++e) s.p[l][i + lane.row() + e / 2 * 8][8 * tile + lane.column() + e % 2] = sum[tile][e];
     }
   }
-  /// Computes the same scores with exact factors: one product of two matrices for each l.
+  /// Computes the same scores with exact factors, as one product of two matrices for each l.
   TRIAD_DEVICE static void score_tile(block const& b, shared& s, int count, int width) {
     using place = score_place;
     for (int t = b.thread(); t < count * place::places; t += threads) {
@@ -162,7 +164,7 @@ struct forward_tile {
       for (int e = 0; e < place::each_j; ++e) s.p[at.l][at.i + r * place::step_i][at.j + e * place::step_j] = sum[r][e];
     }
   }
-  /// p(i, l, j) = q(i, l) . k(i, j), not yet scaled: one product of two matrices for each i.
+  /// Sets p(i, l, j) to q(i, l) . k(i, j), which is scaled later, as one product of two matrices for each i.
   TRIAD_DEVICE static void own_scores(block const& b, shared& s, int width) {
     using place = own_score_place;
     for (int t = b.thread(); t < tile_i * place::places; t += threads) {

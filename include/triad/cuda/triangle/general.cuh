@@ -1,13 +1,13 @@
-// Triangular attention without tiles, one warp for each edge and head: for the flat form, for heads wider than a tile,
-// and for single edges.
+// Triangular attention without tiles, with one warp for each edge and head.  It is used for the flat form, for heads
+// wider than a tile, and for single edges.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A warp loops over the terms of its edge.  It computes the score of each term as a sum over its lanes, and adds the
-// term to columns in registers; a lane holds `held` columns at a time.  Any form and width is possible.  Backward
-// computes the score and dp again for every gradient that the warp owns.
+// term to columns in registers.  A lane holds `held` columns at a time.  Any form and any width are possible.  Backward
+// computes the score and dp again for every gradient that the warp computes.
 //
-//   lane t has columns t, t + 32, t + 64, t + 96, then the next 128; a block has 4 warps, for 4 edges (i, j) side by
-//   side.  There is no shared memory: shuffles add the columns of a head over the lanes.
+//   Lane t has columns t, t + 32, t + 64, t + 96, and then the next 128.  A block has 4 warps, for 4 edges (i, j) side
+//   by side.  There is no shared memory: shuffles add the columns of a head over the lanes.
 #pragma once
 
 #include "triad/cuda/device/launch.cuh"
@@ -15,7 +15,7 @@
 
 namespace triad::cuda::triangles {
 
-/// One head of one graph in any form; all lanes of a warp call its functions together.
+/// One head of one graph in any form.  All lanes of a warp must call its functions together.
 template <class T>
 struct general_head : one_head<T> {
   using one_head<T>::width;
@@ -30,7 +30,7 @@ struct general_head : one_head<T> {
         fill(p.fill),
         scale(p.scale) {}
 
-  // The rows that term l of edge (i, j) reads; in the flat form, terms l >= n are the edges (l - n, j).
+  // The rows that term l of edge (i, j) reads.  In the flat form, the terms l >= n are the edges (l - n, j).
   TRIAD_DEVICE bool flat() const { return form == triangle_form::flat; }
   TRIAD_DEVICE int middle(int l) const { return l < this->n ? l : l - this->n; }
   TRIAD_DEVICE int query_row(int i, int l, int j) const { return flat() ? this->row(i, j) : this->row(i, l); }
@@ -46,7 +46,7 @@ struct general_head : one_head<T> {
   TRIAD_DEVICE bool has_right() const { return uses_right_value(form); }
   TRIAD_DEVICE bool is_masked(int i, int l, int j) const { return this->masked(i, middle(l), j); }
   TRIAD_DEVICE bool has_term(int i, int l, int j) const { return this->open(i, middle(l), j); }
-  /// The terms of edge (i, j) are 0 .. end_of_terms.
+  /// The terms of edge (i, j) are [0, end_of_terms(i, j)).
   TRIAD_DEVICE int end_of_terms(int i, int j) const { return flat() ? terms : this->end(i, j); }
 
   TRIAD_DEVICE T score(block const& b, int i, int l, int j) const {
@@ -100,7 +100,7 @@ struct general_forward {
   static constexpr char const* name = "triangle forward, any form and width";
   static constexpr int threads = general_place::warps * warp;
 
-  /// Skips graphs of fewer than `least` nodes, which belong to another kernel.
+  /// Skips graphs of fewer than `least` nodes, because another kernel computes them.
   TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, triangle_form form, int least,
                                index_t blocks_of_edges, matrix<T> maximum, matrix<T> inverse_sum, columns<T> o) const {
     general_place const place(b, blocks_of_edges, p.heads);
@@ -135,7 +135,7 @@ struct general_forward {
   }
 };
 
-/// Which gradients of its edge (a, b) a warp computes.  They decide over which triangles (i, l, j) the warp loops.
+/// The gradients that a warp computes for its edge (a, b).  They decide which triangles (i, l, j) the warp loops over.
 enum class general_role {
   query_and_left,  // dq(i, l), dv1(i, l): over all j
   key_and_right,   // dk(l, j), dv2(l, j), those that the form has at this edge: over all i
@@ -222,8 +222,8 @@ struct general_backward {
   }
 };
 
-/// Computes the softmax weights of one edge of one graph; one warp per head.  Writes nothing for an edge that the graph
-/// does not have.
+/// Computes the softmax weights of one edge of one graph, with one warp per head.  Writes nothing if the graph does not
+/// have the edge.
 template <class T>
 struct weights_kernel {
   static constexpr char const* name = "triangle weights";

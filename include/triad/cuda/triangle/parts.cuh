@@ -1,5 +1,5 @@
-// The shared parts of the kernels of triangular attention: four columns as one unit, the columns of one head, one head
-// of one graph.
+// What the kernels of triangular attention have in common: four columns as one unit, the columns of one head, and one
+// head of one graph.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -73,8 +73,8 @@ TRIAD_DEVICE quad<T> times(quad<T> x, T w) {
   return x;
 }
 
-/// e^x.  Scores whose weights matter differ by less than a hundred, so the rounding of x log2(e) causes a relative
-/// error of at most 1e-5, in a tiny weight.
+/// Returns e^x.  In float, the rounding of x log2(e) causes a relative error of at most 1e-5 if x is above -100.  Only
+/// tiny weights have an error of this size.
 template <class T>
 TRIAD_DEVICE T exponential(T x) {
   if constexpr (std::is_same_v<T, float>)
@@ -83,8 +83,8 @@ TRIAD_DEVICE T exponential(T x) {
     return ::cuda::std::exp(x);
 }
 
-/// The coordinates of a linear index in a box, with the fastest coordinate first (CuTe's idx2crd), and then the
-/// quotient after the last extent.  coordinates(x, a, b) = {x % a, x / a % b, x / a / b}.
+/// Returns the coordinates of a linear index in a box, with the fastest coordinate first, like idx2crd of CuTe.  The
+/// last element is the quotient after the last extent: coordinates(x, a, b) = {x % a, x / a % b, x / a / b}.
 template <class N, class... Extents>
 TRIAD_DEVICE ::cuda::std::array<N, sizeof...(Extents) + 1> coordinates(N index, Extents... extents) {
   ::cuda::std::array<N, sizeof...(Extents) + 1> at{};
@@ -95,7 +95,7 @@ TRIAD_DEVICE ::cuda::std::array<N, sizeof...(Extents) + 1> coordinates(N index, 
 }
 
 /// The columns of a head in rows of any stride.  `grain` is the number of neighbouring columns that can be moved as one
-/// aligned unit, because they are contiguous in memory.  A head is a whole number of grains, and so is a quad.
+/// aligned unit, because they are contiguous in memory.  A head and a quad have a whole number of grains.
 template <class T>
 struct columns {
   using value = std::remove_const_t<T>;
@@ -110,7 +110,7 @@ struct columns {
   TRIAD_DEVICE T* place(int r, int c) const { return data + index_t(r) * row + index_t(c) * column; }
   TRIAD_DEVICE T& at(int r, int c) const { return *place(r, c); }
 
-  /// Loads columns c .. c + 4 of a head; columns from `width` on become zero.
+  /// Loads the columns c .. c + 3 of a head.  Columns from `width` on become zero.
   TRIAD_DEVICE quad<value> load(int r, int c, int width) const {
     T const* const from = place(r, c);
     quad<value> x{};
@@ -144,7 +144,8 @@ struct columns {
         if (c + e < width) to[index_t(e) * column] = x.at[e];
     }
   }
-  /// Stores two sums in columns c and c + 1, c even; with `more`, adds them to the present values.
+  /// Stores two sums in the columns c and c + 1, where c is even.  If `more` is true, adds the sums to the present
+  /// values.
   TRIAD_DEVICE void store(int r, int c, int width, pair<value> x, bool more) const {
     T* const to = place(r, c);
     if (grain > 1) {
@@ -175,8 +176,8 @@ columns<T> make_columns(matrix<T> m, index_t width) {
   return {m.data_handle(), static_cast<int>(m.stride(0)), static_cast<int>(m.stride(1)), fits(4) ? 4 : fits(2) ? 2 : 1};
 }
 
-/// Starts copies of four columns of a row, from column c on; columns from `width` on become zero.  If `inside` is
-/// false, all four become zero.
+/// Starts copies of the four columns of a row that begin at column c.  Columns from `width` on become zero.  If
+/// `inside` is false, all four columns become zero.
 template <int Grain, class T>
 TRIAD_DEVICE void start_quad(block const& b, T* to, T const* from, int column, int c, int width, bool inside) {
   constexpr int together = Grain * sizeof(T) > 16 ? 16 / sizeof(T) : Grain;
@@ -195,15 +196,16 @@ TRIAD_DEVICE void with_grain(columns<T const> const& x, F&& f) {
   else
     f(std::integral_constant<int, 1>());
 }
-/// The edges of a tile as rows of a head.  Edge (u, v) is row `first + u across + v down`.  It is inside the graph if u
-/// < us and v < vs.
+/// The edges of a tile as rows of a head.  Edge (u, v) is row `first + u across + v down`.  The edge is inside the
+/// graph if u < us and v < vs.
 struct edge_grid {
   int first, across, down, us, vs;
 };
-/// Starts copies of Rows edges of one head to shared memory, with memory for Width columns each.  Edge number u + Inner
-/// v is copied to to[u Stride + v Plane].  Edges outside the graph become zeros, and so do columns width .. filled.
-/// Addresses are advanced from row to row by additions, because computing them from (u, v) for each row took more
-/// instructions than the copies.  The address of an edge outside the graph may be invalid, but it is not read.
+/// Starts copies of Rows edges of one head to shared memory, which has memory for Width columns of each edge.  Edge
+/// number u + Inner v is copied to to[u Stride + v Plane].  Edges outside the graph become zero, and the columns
+/// [width, filled) become zero too.  Addresses are advanced from row to row by additions, because computing each
+/// address from (u, v) took more instructions than the copies.  The address of an edge outside the graph may be
+/// invalid, but the copy does not read it.
 template <int Threads, int Width, int Rows, int Inner, int Stride, int Plane, class T>
 TRIAD_DEVICE void start_rows(block const& b, columns<T const> const& x, int width, int filled, edge_grid const& g,
                              T* to) {
@@ -230,7 +232,7 @@ TRIAD_DEVICE void start_rows(block const& b, columns<T const> const& x, int widt
   });
 }
 
-/// Whether the kernels of larger graphs can compute scores as products of tiles.
+/// Whether the kernels for larger graphs can compute scores as products of tiles.
 template <class T, int Width, bool OwnKey>
 inline constexpr bool takes_tile_products = std::is_same_v<T, float> && Width <= 64 && !OwnKey;
 
@@ -242,7 +244,7 @@ struct problem {
   index_t const* sources;                             // (b), or null if every node is a middle node of every edge
   std::uint8_t const* masked;                         // (triangles), or null
   dropout_mask dropout;
-  std::uint64_t threshold;  // the host computes it, as a device is slow in double; 0: all are kept
+  std::uint64_t threshold;  // the host computes it, because a GPU is slow in double; 0: all are kept
   T fill, scale, kept;      // score of masked triangles, 1 / sqrt(k), 1 / (1 - rate)
   index_t heads;
   int width;  // k
@@ -275,7 +277,7 @@ struct gradients {
   columns<T> query, key, left, right;
 };
 
-/// Dropout of single elements; each thread computes the values that all elements share once.
+/// Dropout of single elements.  The values that all elements have in common are computed only once in each thread.
 class keeper {
  public:
   template <class T>
@@ -289,8 +291,8 @@ class keeper {
     auto const w = e % 64 / 16;  // selected by value, because indexed words would be stored in memory
     return (w < 2 ? w == 0 ? words[0] : words[1] : w == 2 ? words[2] : words[3]) >= threshold_;
   }
-  /// Calls dropped(e) for those of `count` elements that are not kept; e is counted from element `first`.  `threads`
-  /// threads call it together, because one counter decides four elements, which are sixteen apart.
+  /// Calls dropped(e) for each of `count` elements that dropout does not keep, where e is counted from element `first`.
+  /// `threads` threads call this function together, because one counter decides four elements, which are sixteen apart.
   template <class F>
   TRIAD_DEVICE void each_dropped(index_t first, int count, int thread, int threads, F&& dropped) const {
     auto const block = static_cast<std::uint64_t>(first) / 64;
@@ -311,8 +313,8 @@ class keeper {
   std::uint64_t threshold_;
 };
 
-/// One head of one graph.  Rows of its columns are counted from its first edge, so their numbers fit into int: n^2 is
-/// below 2^31 even if the batch has more edges.
+/// One head of one graph.  Rows are counted from the first edge of the graph.  So the numbers of rows fit into int: n^2
+/// is below 2^31, even if the batch has more edges.
 template <class T>
 struct one_head {
   index_t first_row, first_element, head;
@@ -320,7 +322,7 @@ struct one_head {
   columns<T const> query, key, left, right;
   std::uint8_t const* mask;  // for this graph, or null
 
-  /// terms: n, or 2 n in the flat form.
+  /// terms_per_node is 2 in the flat form, else 1.
   TRIAD_DEVICE one_head(problem<T> const& p, index_t graph, index_t c, int terms_per_node = 1)
       : first_row(p.first_edge[graph]),
         first_element(0),
@@ -337,26 +339,26 @@ struct one_head {
     first_element = terms_per_node * (p.first_triangle[graph] * p.heads + c * cube);
   }
 
-  /// This head's columns in a matrix of all edges and heads.
+  /// The columns of this head in a matrix of all edges and heads.
   template <class U>
   TRIAD_DEVICE columns<U> part(columns<U> const& x) const {
     return x.of_head(head, width, first_row);
   }
   TRIAD_DEVICE int row(int i, int j) const { return i * n + j; }
-  /// The row of edge (i, j), or -1 outside the graph.
+  /// The row of edge (i, j), or -1 if the edge is outside the graph.
   TRIAD_DEVICE int edge(int i, int j) const { return i < n && j < n ? row(i, j) : -1; }
   TRIAD_DEVICE bool masked(int i, int l, int j) const {
     return mask != nullptr && mask[(index_t(i) * n + l) * n + j] != 0;
   }
-  /// Every middle node of the edges up to (i, j) is in 0 .. end.
+  /// All middle nodes of the edges up to (i, j) are below this number.
   TRIAD_DEVICE int end(int i, int j) const { return static_cast<int>(causal_end(sources, n, i, j)); }
-  /// Whether l is open to (not masked for) any edge up to (i, j).
+  /// Whether l is open to any edge up to (i, j), which means that the edge uses middle node l.
   TRIAD_DEVICE bool open(int i, int l, int j) const { return l < sources || l <= i || l <= j; }
-  /// For edges with one end at `last` or before: the first other end of an edge to which l may be open.
+  /// If one end of an edge is at most `last`, l is open to the edge only if the other end is at least this number.
   TRIAD_DEVICE int begin(int l, int last) const { return open(last, l, last) ? 0 : l; }
-  /// The number of p(i, l, j) in dropout's order of elements.
+  /// The number of p(i, l, j) in the order of elements that dropout uses.
   TRIAD_DEVICE index_t element(int i, int l, int j) const { return first_element + (index_t(l) * n + i) * n + j; }
-  /// The element for an edge of this graph in a matrix with one number for each edge and head.
+  /// The element of m for edge r of this graph and for this head.
   template <class U>
   TRIAD_DEVICE U& number(matrix<U> const& m, int r) const {
     return m(first_row + r, head);

@@ -1,13 +1,13 @@
-// Triangular attention forward for graphs of a few nodes: one warp, or one small block, keeps one head of one graph in
+// Triangular attention forward for graphs of a few nodes.  One warp, or one small block, keeps one head of one graph in
 // shared memory.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch has hundreds of such graphs (CLUTRR: 3 to 12 nodes), and waiting for their rows takes longer than the
-// arithmetic.  A team is the group of threads that computes one head of one graph.  Up to 6 nodes, a team is one warp;
-// at n = 5, 25 of its 32 threads have one edge each.  A block has four such teams, which never wait for each other.
-// Above 6 nodes, the 128 threads of a block are one team.  The shared memory of a team holds the scores of all
-// triangles, and as many columns of the edges as fit into the rest, for any n.  At n = 5 it holds all columns of a
-// CLUTRR head.  More columns are processed in chunks.
+// A batch has hundreds of small graphs, such as the graphs of CLUTRR with 3 to 12 nodes.  Waiting for their rows takes
+// longer than the arithmetic.  A team is the group of threads that computes one head of one graph.  For graphs of up to
+// 6 nodes, a team is one warp.  If n is 5, 25 of its 32 threads have one edge each.  A block has four such teams, which
+// never wait for each other.  For larger graphs, a team is the 128 threads of a block.  The shared memory of a team
+// holds the scores of all triangles.  The rest of the memory holds as many columns of the edges as fit.  If n is 5, all
+// columns of a CLUTRR head fit.  If not all columns fit, they are computed in chunks.
 //
 // Threads and elements of a team: task number t belongs to thread t mod (number of threads of the team).
 //
@@ -22,12 +22,13 @@
 //         2, 3     39 .. 51   52 .. 64    65 .. 77
 //         4        78 .. 90   91 .. 103  104 .. 116
 //
-// Bank conflicts: shared memory serves several threads together: 32 that access 4 bytes each, 16 with 8 bytes, or 8
-// with 16 bytes.  A number of the table is the largest number of different words in one bank that these threads access;
-// 1 means that there is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.  The distance between edges is an
-// odd number of quads.  The distance between lines (l, i, .) of triangles is an odd number of words: n, or n + 1.  If n
-// is 8 or 16, edges whose numbers differ by n are a multiple of 32 words apart, so threads that differ in i access the
-// same bank.
+// Bank conflicts: shared memory serves several threads together: 32 threads that access 4 bytes each, 16 threads that
+// access 8 bytes each, or 8 threads that access 16 bytes each.  Each number of the table is the largest number of
+// different words in one bank that these threads access.  1 means that there is no bank conflict.
+// tests/cuda_on_host/banks_test.cpp checks these numbers: it counts the accesses to each bank.  The distance between
+// edges is an odd number of quads.  The distance between lines (l, i, .) of triangles is an odd number of words: n, or
+// n + 1.  If n is 8 or 16, edges whose numbers differ by n are a multiple of 32 words apart, so threads with different
+// i access the same bank.
 //
 //   nodes, in float; a head has 50 columns                  3    5    6    7    8   12   16
 //   scores: q(i, l)                                         1    1    1    1    4    2    4
@@ -44,14 +45,14 @@
 
 namespace triad::cuda::triangles {
 
-/// For graphs of up to this number of nodes, a team is one warp.  For graphs of up to `whole_graph` nodes, it is a
+/// For graphs of up to this number of nodes, a team is one warp.  For graphs of up to `whole_graph` nodes, a team is a
 /// block.
 inline constexpr int warp_graph = 6;
 
-/// The smaller of `which` and n - 1.
+/// Returns the smaller of `which` and n - 1.
 TRIAD_DEVICE int inside(int which, int n) { return which < n ? which : n - 1; }
 
-/// A team: the threads that share one head of one graph of `least` to N nodes, and their memory.  The memory holds
+/// A team: the threads that compute one head of one graph of `least` to N nodes, and their memory.  The memory holds
 /// `Matrices` matrices of columns of all edges, and `Cubes` arrays of one number for each triangle.
 template <class T, int N, int Bytes, int Matrices, int Cubes>
 struct small_team {
@@ -80,11 +81,11 @@ struct small_team {
       b.sync();
   }
 
-  /// How a team's memory is divided, for graphs of `most` nodes and, if the team is a block, of one node less.  Rows
-  /// are edges in order.  The distance between rows is an odd number of quads, so that neighbouring rows begin in
-  /// different banks.  For the same reason, the distance between lines (l, i, .) of triangles is an odd number of
-  /// words: n, or n + 1.  Everything except n, the line and `quads` follows from `most`.  If `most` is a constant, load
-  /// instructions contain the distances.
+  /// The layout of a team's memory for graphs of `most` nodes.  If the team is a block, the layout is also for graphs
+  /// of most - 1 nodes.  The rows are the edges in order.  The distance between rows is an odd number of quads, so that
+  /// neighbouring rows begin in different banks.  For the same reason, the distance between lines (l, i, .) of
+  /// triangles is an odd number of words: n, or n + 1.  Everything except n, the line and `quads` follows from `most`.
+  /// If `most` is a constant, load instructions contain the distances.
   struct layout {
     int n, most, quads, stride;
     TRIAD_DEVICE layout(int nodes, int width) : layout(nodes, nodes + nodes % step, width) {}
@@ -92,8 +93,8 @@ struct small_team {
         : n(nodes), most(most_nodes), quads((width + 3) / 4), stride(4 * quads_for(most_nodes)) {
       if (4 * quads > stride) quads = stride / 4;
     }
-    /// The number of quads of columns that fit, for all edges and one extra row.  A half that lacks its last column
-    /// reads the next row instead, which may be the extra row; the value has no effect.
+    /// The number of quads of columns that fit into the memory, for all edges and one extra row.  If a half has one
+    /// column less, its last column is read from the next row, which may be the extra row.  The value has no effect.
     TRIAD_DEVICE static constexpr int quads_for(int most) {
       int const fit = (room - Cubes * most * most * (most | 1)) / ((Matrices * most * most + 1) * 4);
       return fit - 1 + fit % 2;
@@ -110,7 +111,7 @@ struct small_team {
     }
   };
 
-  /// Starts copying the columns from c0 on of all edges.
+  /// Starts copying the columns of all edges from column c0 on.
   TRIAD_DEVICE void start(layout const& at, columns<T const> const& x, int c0, int width, T* to) const {
     int const quads = at.here(c0, width), rows = at.n * at.n, step_r = size / quads, step_q = size % quads;
     with_grain(x, [&]<int Grain>(std::integral_constant<int, Grain>) {
@@ -134,8 +135,8 @@ struct small_team {
     sync();
   }
 
-  /// After a barrier, sets to zero the numbers of the triangles that dropout does not keep.  Dropout numbers the
-  /// triangles without the gaps between lines.
+  /// Waits for the team, and then sets the numbers of the triangles that dropout does not keep to zero.  Dropout
+  /// numbers the triangles without the gaps between lines.
   TRIAD_DEVICE void drop(problem<T> const& p, one_head<T> const& of, layout const& at, T* numbers) const {
     if (p.threshold == 0) return;
     sync();
@@ -143,18 +144,19 @@ struct small_team {
                            [&at, numbers](int e) { numbers[e + e / at.n * (at.line() - at.n)] = 0; });
   }
 
-  /// The scores (i, l, first) .. (i, l, last), which one thread computes.
+  /// The scores (i, l, j) that one thread computes, for j in [first, last).
   struct task {
     int i, l, first, last;
     TRIAD_DEVICE task(int t, int n)
         : i(t / 2 % n), l(t / 2 / n), first(t % 2 * ((n + 1) / 2)), last(t % 2 == 0 ? (n + 1) / 2 : n) {
       if (l >= n) last = first;  // the task has no score
     }
-    /// Whether column e of this half must be skipped; always false if loops have no test.
+    /// Whether column e of this half must be skipped.  Always false if loops do not test columns.
     TRIAD_DEVICE bool leaves_out(int e) const { return branches && first + e >= last; }
   };
 
-  /// The constants of a kernel for graphs of Most nodes and, if a team is a block, of one node less.
+  /// The constants of a kernel for graphs of Most nodes.  If a team is a block, they are also for graphs of Most - 1
+  /// nodes.
   template <int Most>
   struct known {
     static constexpr int half = (Most + 1) / 2;                        // columns of a task, which may have one less
@@ -162,9 +164,9 @@ struct small_team {
     static constexpr int quads = layout::quads_for(Most);              // in a chunk, at most
     static constexpr int together = branches ? 1 : size == warp ? 2 : quads <= 5 ? quads : 3;  // more take registers
 
-    /// Calls read(column) for each quad of a chunk, and move(columns) when its pointers must be advanced.  A pass of
-    /// the loop has several quads, so that the test of its end and the pointers take little time.  A small chunk that
-    /// is full needs no loop at all.
+    /// Calls read(column) for each quad of a chunk, and calls move(columns) to advance the pointers.  A pass of the
+    /// loop reads several quads, so that the test of the loop's end and the pointers take little time.  If a small
+    /// chunk is full, there is no loop.
     template <class Read, class Move>
     TRIAD_DEVICE static void each_quad(int here, Read const& read, Move const& move) {
       if constexpr (together == quads && together > 1) {
@@ -190,9 +192,9 @@ struct small_team {
   };
 
   /// Calls f(known<Most>(), layout) for graphs of n nodes.  Distances in memory and the number of columns of a half
-  /// follow from the constant Most.  Loops over a constant number have no branch, and half the instructions.  In
-  /// double, loops keep the branch, because without branches loads would be moved forward and take registers from sums.
-  /// So for double, f gets the largest Most, and a layout made from n.
+  /// follow from the constant Most.  Loops over a constant number have no branch and half the instructions.  In double,
+  /// loops keep the branch.  Without branches, the compiler would move loads forward, and the loads would take
+  /// registers from sums.  So in double, f gets the largest Most, and a layout made from n.
   template <int Most = N, class F>
   TRIAD_DEVICE static void with_known(int n, int width, F const& f) {
     if constexpr (branches) {
@@ -215,14 +217,15 @@ struct small_forward {
   static constexpr int thread_ij =
       N <= warp_graph || sizeof(T) == 8 ? 2 : 4;  // rows i, and columns j, in a thread's outputs
 
-  /// The outputs that a thread sums: thread_ij rows from i, thread_ij columns from j, four channels from c.
+  /// The outputs that a thread sums: thread_ij rows from i on, thread_ij columns from j on, and four channels from c
+  /// on.
   struct place {
     int c, j, i;
     TRIAD_DEVICE place(int t, int quads, int groups)
         : c(4 * (t % quads)), j(thread_ij * (t / quads % groups)), i(thread_ij * (t / quads / groups)) {}
   };
 
-  /// heads: the number of heads of all graphs.
+  /// `heads` is the number of heads of all graphs.
   TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t heads, matrix<T> maximum,
                                matrix<T> inverse_sum, columns<T> o) const {
     team const with(b);
@@ -287,7 +290,8 @@ struct small_forward {
   }
 
  private:
-  /// Turns the scores of edge (i, j) into weights, without dropout; the weights of masked triangles become zero.
+  /// Replaces the scores of edge (i, j) by weights, without dropout.  If l is closed to the edge, the weight becomes
+  /// zero.
   TRIAD_DEVICE static void softmax(layout const& at, T* weights, problem<T> const& p, one_head<T> const& of, int i,
                                    int j, matrix<T> maximum, matrix<T> inverse_sum) {
     int const end = of.end(i, j);
@@ -305,8 +309,8 @@ struct small_forward {
     of.number(inverse_sum, of.row(i, j)) = inverse;
   }
 
-  /// A thread sums thread_ij rows i, thread_ij columns j and four channels.  Beyond the graph, it computes the last row
-  /// or column again and stores nothing.
+  /// Computes the outputs.  A thread sums thread_ij rows i, thread_ij columns j and four channels.  For rows and
+  /// columns beyond the graph, the thread computes the last row or column again and stores nothing.
   TRIAD_DEVICE static void outputs(team const& with, layout const& at, one_head<T> const& of, int c0, int width,
                                    columns<T> const& o) {
     int const n = at.n, groups = (n + thread_ij - 1) / thread_ij, quads = at.here(c0, width);

@@ -1,21 +1,22 @@
-// Triangular attention backward for graphs of a few nodes: one warp, or one small block, keeps one head of one graph in
-// shared memory.
+// Triangular attention backward for graphs of a few nodes.  One warp, or one small block, keeps one head of one graph
+// in shared memory.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   columns in chunks:   scores and dp = sum_c do v1 v2 of all triangles, in registers
 //   edge by edge:        p, delta = sum_l p dp (without reading o), w = dropout(p), ds; w and ds into shared memory
 //   columns in chunks:   dq, dk, dv1 and dv2; one thread computes each sum
 //
-// Threads and elements of a team: scores and softmax as in forward.  For sums, t = quads (groups (n sum + one) + k) + c
-// / 4, with groups = n / thread_ij, rounded up; a thread has 4 channels and
+// Threads and elements of a team: scores and softmax are as in forward.  For sums, t = quads (groups (n sum + one) + k)
+// + c / 4, where `groups` is n / thread_ij, rounded up.  A thread has 4 channels and
 //
 //   sum 0    dq(i, l), dv1(i, l)    l = one, thread_ij rows i from thread_ij k, over all j
 //   sum 1    dk(l, j), dv2(l, j)    l = one, thread_ij columns j from thread_ij k, over all i
 //   sum 2    dk(i, j), own keys     i = one, thread_ij columns j from thread_ij k, over all l
 //
-// Bank conflicts: shared memory serves several threads together: 32 that access 4 bytes each, 16 with 8 bytes, or 8
-// with 16 bytes.  A number of the table is the largest number of different words in one bank that these threads access;
-// 1 means that there is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.
+// Bank conflicts: shared memory serves several threads together: 32 threads that access 4 bytes each, 16 threads that
+// access 8 bytes each, or 8 threads that access 16 bytes each.  Each number of the table is the largest number of
+// different words in one bank that these threads access.  1 means that there is no bank conflict.
+// tests/cuda_on_host/banks_test.cpp checks these numbers: it counts the accesses to each bank.
 //
 //   nodes, in float; a head has 50 columns                  3    5    6    7    8   12   16
 //   scores: q(i, l) and v1(i, l)                            1    1    1    1    4    2    4
@@ -44,8 +45,8 @@ struct small_backward {
   static constexpr int thread_ij =
       N <= warp_graph || sizeof(T) == 8 ? 2 : 4;  // rows i or columns j in a thread's gradients
 
-  /// The sums of a thread: four channels from c, thread_ij rows i or columns j from `first`, one l (with own keys, one
-  /// i). Sum 0: dq and dv1; 1: dk and dv2; 2: dk of own keys.
+  /// The sums of a thread: four channels from c on, thread_ij rows i or columns j from `first` on, and one l, or one i
+  /// for own keys.  The sums are dq and dv1 if `sum` is 0, dk and dv2 if it is 1, and dk of own keys if it is 2.
   struct place {
     int c, first, one, sum;
     TRIAD_DEVICE place(int t, int quads, int groups, int n)
@@ -55,7 +56,7 @@ struct small_backward {
           sum(t / quads / groups / n) {}
   };
 
-  /// heads: the number of heads of all graphs.
+  /// `heads` is the number of heads of all graphs.
   TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t heads, columns<T const> d_o,
                                matrix<T const> maximum, matrix<T const> inverse_sum, gradients<T> dx) const {
     team const with(b);
@@ -135,7 +136,7 @@ struct small_backward {
   TRIAD_DEVICE static void add_scores(layout const& at, parts const& s, one_head<T> const& of,
                                       typename team::task const& my, int here, T (&score)[Half], T (&dp)[Half]) {
     if (my.first >= my.last || !of.open(my.i, my.l, my.last - 1)) return;
-    // Only these pointers are advanced; an address at a constant distance from one of them needs no pointer.
+    // Only these pointers are advanced.  Every other address has a constant distance from one of these pointers.
     T const *edge = s.query + at.row(my.i, my.l), *pair = s.d_o + at.row(my.i, my.first),
             *other = s.key + at.row(my.l, my.first);
     Known::each_quad(
@@ -156,8 +157,9 @@ struct small_backward {
         [&](int by) { edge += by, pair += by, other += by; });
   }
 
-  /// For edge (i, j): w holds the products q . k and becomes p, without dropout.  ds holds dp, with zeros where it was
-  /// dropped, and becomes ds.  Both become zero if l is masked.
+  /// For edge (i, j), replaces the products q . k in w by p, without dropout, and replaces dp in ds by ds.  dp is zero
+  /// for the elements that dropout drops.  If l is masked, ds becomes zero.  If l is closed to the edge, w and ds
+  /// become zero.
   TRIAD_DEVICE static void weigh(layout const& at, parts const& s, problem<T> const& p, one_head<T> const& of, int i,
                                  int j, matrix<T const> maximum, matrix<T const> inverse_sum) {
     int const end = of.end(i, j);
@@ -179,9 +181,9 @@ struct small_backward {
     for (int l = end; l < at.n; ++l) s.w[at.triangle(l, i, j)] = s.ds[at.triangle(l, i, j)] = 0;
   }
 
-  /// A thread sums four channels over j for thread_ij rows i of one l, or over i for thread_ij columns j of one l.
-  /// With own keys, it sums over l for thread_ij columns j of one i.  Beyond the graph, it computes the last row or
-  /// column again and stores nothing.
+  /// Computes the gradients.  A thread sums four channels over j for thread_ij rows i of one l, or over i for thread_ij
+  /// columns j of one l.  With own keys, it sums over l for thread_ij columns j of one i.  For rows and columns beyond
+  /// the graph, the thread computes the last row or column again and stores nothing.
   TRIAD_DEVICE static void sums(team const& with, layout const& at, one_head<T> const& of, int c0, int width,
                                 gradients<T> const& out) {
     int const n = at.n, groups = (n + thread_ij - 1) / thread_ij, quads = at.here(c0, width), each = n * groups * quads;
@@ -210,8 +212,9 @@ struct small_backward {
       }
     }
   }
-  // The sums of one thread; its pointers are advanced by additions too.
-  /// Calls f() for each of `count` terms, two in a pass; in double, two would take registers from sums.
+  // The functions below compute the sums of one thread, and also advance pointers by additions.
+  /// Calls f() for each of `count` terms, two in each pass.  In double, one in each pass, because two would take
+  /// registers from sums.
   template <class F>
   TRIAD_DEVICE static void each_term(int count, F const& f) {
     if constexpr (sizeof(T) == 8) {

@@ -1,11 +1,11 @@
-// The steps on a tile that both tiled backward kernels of triangular attention share; a tile is some middle nodes l,
+// The steps on a tile that both tiled backward kernels of triangular attention do.  A tile has some middle nodes l,
 // rows i and columns j of one head.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   s = q . k / sqrt(k),  p = exp(s - m) / z,  dp = sum_c do v1 v2      3 operations an element of (i, l, j, c)
 //   w = dropout(p),  ds = p (dropout'(dp) - delta) / sqrt(k)            kept in shared memory for the sums that follow
 //
-// If the arithmetic is not float32, s is a product of tiles, and 2 operations are left.
+// If the arithmetic is not float32, s is computed as products of tiles (tile_product.cuh), and 2 operations are left.
 #pragma once
 
 #include "triad/cuda/device/launch.cuh"
@@ -61,8 +61,8 @@ struct backward_tile {
       sizeof(shared) <= most_shared_bytes,
       "triad: a tile of the triangle's backward kernels is larger than the 163 KiB of shared memory of a block");
 
-  // These functions start copies, and the caller waits for them; the statistics are stored at once.
-  /// Copies do(i, j), the statistics, and with own keys k(i, j).
+  // These functions start copies, and the caller waits for the copies.  The statistics are stored at once.
+  /// Copies do(i, j) and the statistics.  If OwnKey is true, also copies k(i, j).
   TRIAD_DEVICE static void copy_pairs(block const& b, shared& s, one_head<T> const& at, columns<T const> const& d_o,
                                       statistics_views<T> const& statistics, int i0, int j0) {
     edge_grid const edges{at.row(i0, j0), 1, at.n, at.n - j0, at.n - i0};
@@ -85,20 +85,21 @@ struct backward_tile {
     start_middle_nodes(b, at.query, at.width, scored(at), edges, s.query);
     start_middle_nodes(b, at.left, at.width, at.width, edges, s.left);
   }
-  /// Copies k(l, j), except with own keys, and v2(l, j).
+  /// Copies k(l, j) if OwnKey is false, and v2(l, j).
   TRIAD_DEVICE static void copy_right(block const& b, shared& s, one_head<T> const& at, int l0, int j0) {
     edge_grid const edges{at.row(l0, j0), 1, at.n, at.n - j0, at.n - l0};
     if constexpr (!OwnKey) start_middle_nodes(b, at.key, at.width, scored(at), edges, s.key);
     if constexpr (RightValue) start_middle_nodes(b, at.right, at.width, at.width, edges, s.right);
   }
-  /// The number of columns of q and k, including zeros up to a whole number of steps of a product of tiles.
+  /// The number of columns of q and k.  For products of tiles, the columns include zeros up to a whole number of steps.
   TRIAD_DEVICE static int scored(one_head<T> const& at) { return of_tiles ? terms_of(at.width) : at.width; }
   TRIAD_DEVICE static void start_middle_nodes(block const& b, columns<T const> const& x, int width, int filled,
                                               edge_grid const& edges, T (&to)[tile_l][plane]) {
     start_rows<threads, Width, tile_l * tile_i, tile_i, stride, plane>(b, x, width, filled, edges, to[0]);
   }
 
-  /// ds(i, l, j) = q(i, l) . k(l, j), as input of make_weights: a warp has 16 rows and 8 columns of one l.
+  /// Stores q(i, l) . k(l, j) in ds(i, l, j), where make_weights() reads it.  A warp computes 16 rows and 8 columns of
+  /// one l.
   TRIAD_DEVICE static void score_products(block const& b, shared& s, problem<T> const& p) {
     tile_lane const lane(b);
     constexpr int across = tile_j / 8, down = tile_i / 16;
@@ -114,9 +115,9 @@ struct backward_tile {
     }
   }
 
-  /// The elements whose w and ds a thread computes at a time: for one l, each_i rows, step_i apart, and each_j columns,
-  /// step_j apart.  Threads that differ only in the lowest bit read the same do; threads that differ only in the second
-  /// bit read the same q and v1.
+  /// The elements whose w and ds a thread computes at a time.  They belong to one l, to each_i rows that are step_i
+  /// apart, and to each_j columns that are step_j apart.  Threads that differ only in the lowest bit of their number
+  /// read the same do.  Threads that differ only in the second bit read the same q and v1.
   struct weight_place {
     static constexpr int each = tile_l * tile_i * tile_j / threads,
                          each_i = each >= 8   ? 4
@@ -133,10 +134,10 @@ struct backward_tile {
       i = i0 + 2 * i1;
     }
   };
-  /// Computes w and ds of the whole tile; they are zero outside the graph, and if l is closed to the edge.
+  /// Computes w and ds of the whole tile.  w and ds are zero outside the graph, and if l is closed to the edge.
   TRIAD_DEVICE static void make_weights(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0,
                                         int l0, int j0) {
-    keeper const keep(p);  // made for each tile, since keeping it would take registers from the sums
+    keeper const keep(p);  // made for each tile, because a stored keeper would take registers from the sums
     using place = weight_place;
     constexpr int each_i = place::each_i, each_j = place::each_j;
     for (int t = b.thread(); t < place::places; t += threads) {
@@ -192,7 +193,7 @@ struct backward_tile {
   }
 };
 
-/// delta(r, c) = the sum of do o over the columns of head c: one warp per row.
+/// Sets delta(r, c) to the sum of do o over the columns of head c.  One warp computes one row.
 template <class T>
 struct delta_kernel {
   static constexpr char const* name = "triangle delta";
