@@ -25,7 +25,7 @@
 
 namespace triad {
 
-/// Chooses the samples that are changed, and gives each of them its random stream.
+/// Chooses the samples that are changed, and the random stream of each changed sample.
 struct augmentation {
   philox_key seed = 0;
   double rate = 1;  // the probability that a sample is changed, from 0 to 1

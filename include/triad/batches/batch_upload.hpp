@@ -11,7 +11,8 @@
 
 namespace triad {
 
-/// A buffer in a backend's memory, and a buffer of the same size on the host in which a batch is prepared.
+/// A buffer in a backend's memory, and a buffer of the same size on the host.  A batch is prepared in the buffer on the
+/// host.
 template <backend Ex>
 class batch_upload {
  public:

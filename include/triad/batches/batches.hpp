@@ -33,7 +33,7 @@ namespace triad {
 /// Options of batches().
 struct batches_options {
   std::optional<philox_key> shuffle{};                 // the seed of the random order; none: in the order of the data
-  std::uint64_t epoch = 0;                             // each epoch has another order, even with the same seed
+  std::uint64_t epoch = 0;                             // every epoch has a different order
   index_t most = std::numeric_limits<index_t>::max();  // the largest number of samples in a batch
   // For training: if the backend replays recorded work, pads batches to a few shapes (batches/padding.hpp).  The loader
   // must have upload_padded(), and the trainer's capacity must be padded_room_for<Ex>(the loader's capacity).

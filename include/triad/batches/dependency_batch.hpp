@@ -1,4 +1,5 @@
-// Input and targets of dependency parsers: sentences, and for each token its parent and its relation to the parent.
+// The input and targets of dependency parsers.  The input is sentences.  The targets of a token are its parent and its
+// relation to the parent.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -46,7 +47,7 @@ struct dependency_scores {
   }
 };
 
-/// The targets of each token; a negative number means that the token has no target.
+/// The targets of each token.  A negative number means that the token has no target.
 struct dependency_answers {
   vec<index_t const> parent;    // (nodes) index of the parent in its sentence; a root's parent is the root itself
   vec<index_t const> relation;  // (nodes)

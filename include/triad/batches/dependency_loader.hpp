@@ -19,7 +19,7 @@ namespace triad {
 /// A token, its parent, and its relation to the parent.  A negative number means that there is no target.
 struct attached_token {
   index_t token = 0;
-  index_t parent = -1;  // index in the sentence; a root has its own index; text::parents_of() reads them from CoNLL-U
+  index_t parent = -1;  // index in the sentence; a root has its own index; text::parents_of() returns such indices
   index_t relation = -1;
 };
 

@@ -1,5 +1,5 @@
-// Input of the encoder-decoder Edge Transformer: pairs of a source sequence and a target sequence, of any lengths. Each
-// pair has two graphs: a graph of the source alone, and a graph of source and target together.
+// The input of the encoder-decoder Edge Transformer.  The input is pairs of a source sequence and a target sequence.
+// Each pair has two graphs: a graph of the source alone, and a graph of source and target together.
 // SPDX-License-Identifier: Apache-2.0
 //
 // The graph of source and target is called the whole graph.  Its nodes are the tokens of the source followed by the

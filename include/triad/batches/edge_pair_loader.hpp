@@ -43,7 +43,7 @@ constexpr edge_pair_dims padded_room(edge_pair_dims const& capacity) {
 }
 
 /// Fills batches with pairs.  Takes sequences without `begin` and `end`, as pair_loader does.  For a source s and a
-/// target t, the model reads `s end` and `begin t`, and its targets are `t end`.
+/// target t, the model reads `s end` and `begin t`, and predicts `t end`.
 template <backend Ex, class T>
 class edge_pair_loader {
  public:

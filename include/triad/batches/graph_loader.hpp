@@ -27,12 +27,12 @@ inline void expect_query(char const* what, index_t source, index_t target, index
 }
 }  // namespace detail
 
-/// An edge between two nodes, and its label.  Labels start at 1; label 0 means that there is no edge.
+/// An edge between two nodes, and its label.  Labels start at 1.  Label 0 means that there is no edge.
 struct labelled_edge {
   index_t source, label, target;
 };
 
-/// An ordered pair of nodes of a graph; nodes are counted from 0.
+/// An ordered pair of nodes of a graph.  Nodes are numbered from 0.
 struct node_pair {
   index_t source = 0, target = 0;
 };

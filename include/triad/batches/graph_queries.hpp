@@ -1,5 +1,5 @@
-// Input of the models of labelled graphs: the graphs, the labels of their edges, and one or more pairs of nodes as
-// questions.
+// The input of models of labelled graphs.  The input is the graphs, the labels of their edges, and questions.  A
+// question is a pair of nodes of a graph.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A batch of b graphs may have f further questions about any of these graphs.  All further questions together have a
@@ -8,8 +8,7 @@
 //
 //   loss = 1/m sum over graphs of loss(its question) + w/m sum over further questions of loss(question)
 //
-// With this definition, a batch that is computed in parts (train/trainer.hpp) has the same loss as a batch that is
-// computed as a whole.
+// With this definition, the loss does not change if a batch is computed in parts (train/trainer.hpp).
 #pragma once
 
 #include <cstdint>

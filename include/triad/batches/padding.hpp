@@ -8,11 +8,12 @@
 //
 //   sum of m = missing nodes,  sum of m^2 = missing edges      over the sizes m of these graphs
 //
-// So each row belongs to a graph.  An added graph is computed like any other graph.  Its numbers are finite, and no
-// other graph depends on it.  An added graph has no loss, so its gradients are zero and do not change any sum.  Added
-// graphs follow the graphs of the batch, so padding does not change the dropout masks of the batch.  There are two
-// exceptions.  In attention over sequences, the random number of an element depends on the sizes of the whole batch.
-// The rows of further questions follow the rows of the added graphs, so the random numbers of further questions change.
+// So each row belongs to a graph.  An added graph is computed like any other graph.  All numbers of an added graph are
+// finite, and no other graph depends on these numbers.  An added graph has no loss, so its gradients are zero and do
+// not change any sum.  Added graphs follow the graphs of the batch, so padding does not change the dropout masks of the
+// batch.  There are two exceptions.  In attention over sequences, the random number of an element depends on the sizes
+// of the whole batch.  The rows of further questions follow the rows of the added graphs, so the random numbers of
+// further questions change.
 //
 // The shape depends only on the batch and the capacity, so a resumed run has the same shapes as an uninterrupted run.
 #pragma once
@@ -112,7 +113,7 @@ class graph_padding {
 
   /// Divides `nodes` nodes and `rows` edges among at most `graphs` graphs, each with at most `largest` nodes.  Appends
   /// the number of nodes of each graph.  Returns false, and appends nothing, if there is no such division.  The search
-  /// goes back if a graph was too large.  It rarely takes more than a thousand steps.
+  /// goes back if a graph was too large.  The search rarely takes more than a thousand steps.
   bool cut(index_t nodes, index_t rows, index_t graphs, index_t largest) {
     if (nodes == 0) return rows == 0;
     // `rows` must lie between the edges of `graphs` graphs of equal size and the edges of graphs of the largest size.

@@ -1,4 +1,4 @@
-// Input and targets of sequence-to-sequence models: pairs of a source sequence and a target sequence, of any lengths.
+// The input and targets of sequence-to-sequence models.  The input is pairs of a source sequence and a target sequence.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -54,7 +54,7 @@ constexpr bool fits(pair_dims const& d, pair_dims const& capacity) {
 template <class T>
 struct pair_batch {
   pair_dims sizes;
-  sequence_batch source, target;                                             // one sequence in each for a pair
+  sequence_batch source, target;                                             // one sequence for each pair
   vec<index_t const> source_token{nullptr, 0}, source_position{nullptr, 0};  // (source rows) position: the row of waves
   vec<index_t const> target_token{nullptr, 0},
       target_position{nullptr, 0};  // (target rows) what the decoder reads: `begin`, then the target

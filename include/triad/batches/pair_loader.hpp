@@ -20,8 +20,8 @@
 namespace triad {
 
 /// Fills batches with pairs.  Takes sequences without `begin` and `end`.  So use text::dictionary::numbers() and not
-/// encode(), which adds `end`.  For a source s and a target t, the model reads `s end` and `begin t`, and its targets
-/// are `t end`.
+/// encode(), which adds `end`.  For a source s and a target t, the model reads `s end` and `begin t`, and predicts `t
+/// end`.
 template <backend Ex, class T>
 class pair_loader {
  public:

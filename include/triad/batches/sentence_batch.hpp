@@ -1,4 +1,5 @@
-// Input and targets of parsers: sentences as sequences of tokens, and for each token its parent and four labels.
+// The input and targets of parsers.  The input is sentences, which are sequences of tokens.  The targets of a token are
+// its parent and four labels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -60,7 +61,7 @@ struct parse_scores {
   }
 };
 
-/// The targets of each token; a negative number means that the token has no target.
+/// The targets of each token.  A negative number means that the token has no target.
 struct parse_answers {
   vec<index_t const> parent;  // (nodes) index of the parent in its sentence; a root's parent is the root itself
   vec<index_t const> role, category, noun_type, verb;  // (nodes)

@@ -16,7 +16,7 @@
 
 namespace triad {
 
-/// A token and its targets; a negative number means that there is no target.
+/// A token and its targets.  A negative number means that there is no target.
 struct labelled_token {
   index_t token = 0;
   index_t parent = -1;  // index in the sentence; a root has its own index

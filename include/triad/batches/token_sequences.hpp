@@ -1,4 +1,4 @@
-// Sentences as graphs: the tokens, the edges between them, and pairs of tokens.
+// Sentences as graphs, with tokens, edges between tokens, and pairs of tokens.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,8 +26,8 @@ struct token_sequences {
   }
 };
 
-/// Pairs of a child token and a parent token for which the model computes the relation.  Both tokens are in one
-/// sentence; the pair of a root is (i, i).
+/// Pairs of a child token and a parent token for which the model computes the relation.  Both tokens are in the same
+/// sentence.  The pair of a root i is (i, i).
 struct token_pairs {
   vec<index_t const> edge{nullptr, 0};    // (pairs) row of the edge (child, parent)
   vec<index_t const> child{nullptr, 0};   // (pairs) row of the child token

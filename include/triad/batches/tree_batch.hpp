@@ -1,4 +1,5 @@
-// Input and targets of a Differentiable Tree Machine: trees, as arrays with a symbol at each position.
+// The input and targets of a Differentiable Tree Machine.  Both are trees, stored as arrays with a symbol at each
+// position.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +19,7 @@ constexpr void each_count(tree_dims& d, F&& f) {
   f.sum(d.batch, "trees");
 }
 
-/// A batch of trees, and all other data that a forward or backward pass over it needs.
+/// A batch of trees, and all other data that a forward or backward pass over the trees needs.
 template <class T>
 struct tree_batch {
   tree_dims sizes;
@@ -41,8 +42,8 @@ struct tree_batch {
   double operation_temperature = 1, argument_temperature = 1;
   double evenness = 0;                    // weight in the loss of the evenness of choices; the unit is one position of
                                           // a tree
-  double recency = 0;                     // subtracted from the score of a tree for each step since it was written
-  choice_over over = choice_over::trees;  // the set of alternatives over which the softmax of the arguments runs
+  double recency = 0;                     // subtracted from a tree's score for each step since the tree was written
+  choice_over over = choice_over::trees;  // the axis of the softmax of the arguments
   tensor<T const, dyn, dyn, dyn> operation_noise{};  // (steps, batch, b + 1)
   tensor<T const, dyn, dyn, dyn> argument_noise{};   // (steps, batch, n 2 b) for the n choices at the last step; step k
                                                      // reads only the first columns, as many as its choices need
@@ -50,7 +51,7 @@ struct tree_batch {
   tree_loss_options loss{};  // the loss with which a machine is trained on this batch
 
   tree_dims const& dims() const { return sizes; }
-  /// Returns the number of positions of slot k that may hold a node; later positions are empty.
+  /// Returns the number of positions of slot k that may hold a node.  Later positions are empty.
   index_t bound(index_t k) const { return bounds != nullptr ? bounds[k] : positions; }
   /// Returns the number of tokens of a sample at step k: one for the operation, one for the root, and one for each
   /// choice of an argument.
@@ -109,7 +110,7 @@ struct tree_batch {
   }
 };
 
-/// The target symbols (batch N); 0 if the position has no node.
+/// The target symbols (batch N).  The symbol is 0 if the position has no node.
 struct tree_answers {
   vec<index_t const> symbols;
 

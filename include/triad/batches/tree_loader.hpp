@@ -153,7 +153,7 @@ class tree_loader {
         size_[size(k * batch_ + b)] = in.tokens_at(k);
         begin_[size(k * batch_ + b)] = b * in.tokens_at(k);
       }
-    // A device records its work once and replays it for all batches, so it computes every position.
+    // A device records its work once and replays the recording for all batches, so the device computes every position.
     constexpr bool by_batch = std::is_same_v<memory, host_memory>;
     if constexpr (by_batch) reachable_.close();
     return upload_([&](auto const& put) {

@@ -14,7 +14,7 @@ namespace triad {
 
 /// The alignment of every view: a cache line.
 inline constexpr std::size_t arena_alignment = 64;
-/// The number of readable bytes after every view, so that a kernel may load a whole vector at its end.
+/// The number of readable bytes after every view.  So a kernel may load a whole vector at the end of a view.
 inline constexpr std::size_t arena_slack = 64;
 /// The largest number of bytes that an arena can count.  Twice this number still fits into std::size_t.
 inline constexpr std::size_t arena_most = std::size_t{1} << 62;

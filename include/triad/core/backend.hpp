@@ -43,7 +43,8 @@ struct no_work {
 };
 }  // namespace detail
 
-/// Whether a backend may record work and replay the recording.  If it does, padding batches to a few shapes saves time.
+/// Whether a backend may record work and replay the recording.  For such a backend, padding batches to a few shapes
+/// saves time.
 template <class Ex>
 inline constexpr bool replays =
     requires(Ex& ex, std::uint64_t key, detail::no_work const& work) { do_replay(ex, key, work); };

@@ -1,4 +1,4 @@
-// A buffer owns a block of a backend's memory; on the host the block is aligned to a page.
+// A buffer owns a block of a backend's memory.  On the host, the block is aligned to a page.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -19,7 +19,7 @@ struct contract_violation : std::logic_error {
   using std::logic_error::logic_error;
 };
 
-/// Throws a contract_violation whose message ends with the file and the line; TRIAD_EXPECTS calls it.
+/// Throws a contract_violation whose message ends with the file and the line.  TRIAD_EXPECTS calls this function.
 [[noreturn]] inline void violated(std::string const& message, char const* file, int line) {
   throw contract_violation(message + " (" + file + ":" + std::to_string(line) + ")");
 }

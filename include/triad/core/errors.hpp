@@ -23,7 +23,7 @@ struct data_error : std::runtime_error {
   }
 };
 
-/// Thrown if training fails.  The message says where it failed, and what to try.
+/// Thrown if training fails.  The message says where the training failed, and what to try.
 struct training_failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -1,5 +1,5 @@
 // Counter-based random numbers.  A random number depends only on (seed, step, path, element), so all backends compute
-// the same number, with any number of threads.
+// the same random numbers, with any number of threads.
 // SPDX-License-Identifier: Apache-2.0
 //
 // The generator is Philox 4x32 with 10 rounds (Salmon et al., SC 2011).  The key of the generator is the seed.  The
@@ -24,7 +24,7 @@ namespace triad {
 
 /// The seed of a run.
 using philox_key = std::uint64_t;
-/// A counter, or the four random words computed from it.
+/// The four words of a counter, or the four random words that are computed from a counter.
 using philox_words = ::cuda::std::array<std::uint32_t, 4>;
 
 /// Returns the random words of a counter, computed in 10 rounds.
@@ -40,7 +40,7 @@ TRIAD_HOST_DEVICE constexpr philox_words philox(philox_words c, philox_key key) 
   return c;
 }
 
-/// Returns counter `number` of a mask; `first` is counter 0.
+/// Returns counter `number` of a mask.  `first` is counter 0.
 TRIAD_HOST_DEVICE constexpr philox_words counter_at(philox_words first, std::uint64_t number) {
   first[0] = static_cast<std::uint32_t>(number);
   // The factor is odd, so different numbers give different words.  These words are far from the words of nearby steps.
@@ -120,7 +120,7 @@ class random_stream {
     while (static_cast<std::uint32_t>(product) < (0u - count) % count) product = std::uint64_t{bits()} * count;
     return static_cast<std::uint32_t>(product >> 32);
   }
-  /// Shuffles up to 2^32 - 1 values; each order has the same probability.
+  /// Shuffles up to 2^32 - 1 values.  Every order has the same probability.
   template <class T>
   void shuffle(std::vector<T>& values) {
     for (auto i = values.size(); i > 1; --i) std::swap(values[i - 1], values[below(static_cast<std::uint32_t>(i))]);

@@ -1,4 +1,4 @@
-// Functions that check the sizes and rates of layers and models, which come from callers or files.
+// Functions that check the sizes and rates of layers and models.  Callers and files give these sizes and rates.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   extents_of<D>("my_layer", {"width", given})       a size from the type, or the given one if D is dyn
@@ -49,14 +49,14 @@ namespace detail {
 }
 }  // namespace detail
 
-/// Returns the size.  Throws if it is less than 1 or more than size.most; the message names `owner`, the object that is
-/// being constructed.
+/// Returns the size.  Throws if the size is less than 1 or more than size.most.  The message names `owner`, the object
+/// that is being constructed.
 constexpr index_t checked_size(char const* owner, named_size const& size) {
   if (size.value < 1 || size.value > size.most) detail::refuse_size(owner, size);
   return size.value;
 }
 
-/// If E is a static size, returns E; a size that the caller gives must then be equal to E.  If E is dyn, returns
+/// If E is a static size, returns E, and a size that the caller gives must be equal to E.  If E is dyn, returns
 /// checked_size().
 template <index_t E>
 constexpr index_t checked_size_of(char const* owner, named_size const& size) {
@@ -79,7 +79,7 @@ constexpr extents<A, B> extents_of(char const* owner, named_size const& a, named
   return extents<A, B>(first, checked_size_of<B>(owner, b));
 }
 
-/// Returns (width, heads).  If the number of heads is not given, it is H, or 1 if H is dyn.
+/// Returns (width, heads).  If the caller does not give the number of heads, the number is H, or 1 if H is dyn.
 template <index_t D, index_t H>
 constexpr extents<D, H> width_and_heads(char const* owner, index_t width, index_t heads) {
   if (H == dyn && heads == not_given) heads = 1;

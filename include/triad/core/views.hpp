@@ -85,7 +85,7 @@ constexpr typename View::element_type* address_of(View const& v, Index... at) {
   return v.data_handle() + v.mapping()(at...);
 }
 
-/// Returns a view of the same elements, read-only.
+/// Returns a read-only view of the same elements.
 template <class View>
 constexpr const_view<View> read_only(View v) {
   return const_view<View>(v);

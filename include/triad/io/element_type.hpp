@@ -1,5 +1,4 @@
-// The element types of safetensors files: their names, their sizes, and the conversion of those that can be read as
-// numbers.
+// The element types of safetensors files: the name and size of each type, and the conversion of elements to numbers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -85,8 +84,8 @@ inline float from_half(std::uint16_t bits) {
 /// Converts a bfloat16, which is a float without its last 16 bits.
 inline float from_bfloat16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 
-/// Calls f(value) with the number at `from`.  The element type `name` decides the C++ type of the value: a BOOL becomes
-/// 0 or 1; F16 and BF16 become float.
+/// Calls f(value) with the number at `from`.  The element type `name` decides the C++ type of the value.  A BOOL
+/// becomes 0 or 1.  F16 and BF16 become float.
 template <class F>
 void with_number(std::string_view name, std::byte const* from, F&& f) {
   if (name == "F64")

@@ -9,7 +9,7 @@
 
 namespace triad {
 
-/// The beginning of a pointer; a version number follows it.
+/// The beginning of a pointer.  In a file, a version number follows.
 inline constexpr std::string_view lfs_pointer_begin = "version https://git-lfs.github.com/spec/";
 
 /// Throws data_error if the file is a pointer.  `text` is the beginning of the file.

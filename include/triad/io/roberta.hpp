@@ -74,7 +74,7 @@ inline roberta_config read_roberta_config(std::string const& folder) {
   one_of("model_type", {"roberta", "xlm-roberta", "camembert"}, false);
   c.width = count("hidden_size", 1);
   c.layers = count("num_hidden_layers", 1);
-  if (c.layers > 63) refuse("num_hidden_layers", "63 or fewer");  // the most layers of a fused_stack
+  if (c.layers > 63) refuse("num_hidden_layers", "63 or fewer");  // the largest number of layers of a fused_stack
   c.heads = count("num_attention_heads", 1);
   c.hidden = count("intermediate_size", 1);
   c.tokens = count("vocab_size", 1);

@@ -38,7 +38,7 @@ struct tensor_record {
   }
 };
 
-/// Returns the shape as text: "(2, 3)"; "()" for a single number.
+/// Returns the shape as a text such as "(2, 3)".  The shape of a single number is "()".
 inline std::string shape_text(std::vector<index_t> const& shape) {
   std::string text = "(";
   for (auto e : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(e);

@@ -6,9 +6,9 @@
 //   load_weights(safetensors("theirs.safetensors"), learner.parameters(), names);
 //   save_weights("ours.safetensors", learner.parameters(), names);
 //
-// Loading is strict.  It is an error if the file lacks a parameter, and also if the file has a tensor that no parameter
-// uses.  So a model that repeats a single layer cannot silently load the first layer of a file with three layers.  A
-// tensor with several names is stored once.  The metadata map its other names to the stored name: {"layers.1.w":
+// Loading is strict.  If the file lacks a parameter, or has a tensor that no parameter uses, loading throws data_error.
+// So a model that repeats a single layer cannot silently load the first layer of a file with three layers.  A tensor
+// with several names is stored once.  The metadata map its other names to the stored name: {"layers.1.w":
 // "layers.0.w"}.
 #pragma once
 
@@ -178,8 +178,8 @@ inline std::vector<index_t> whole_shape(std::vector<index_t> shape, weight_name 
 /// Overwrites every parameter in `values`.  `values` are fields, and `where` is their memory.  name_of(path) returns
 /// the name of the parameter's tensor in the file, or a weight_name.  Shapes are (out, in), as in PyTorch.  Throws
 /// data_error, and changes nothing, if the file lacks a tensor, or if the shape or type of a tensor differs.  Also
-/// throws data_error if no parameter uses a tensor of the file, or a block of a tensor.  Two parameters may use the
-/// same tensor. If the metadata say that a tensor is an alias, the stored tensor is used.
+/// throws data_error if the file has a tensor, or a block of a tensor, that no parameter uses.  Two parameters may use
+/// the same tensor. If the metadata say that a tensor is an alias, the stored tensor is used.
 template <class Memory = host_memory, class Fields, class NameOf>
   requires(!holds_parameters<Fields>)
 void load_weights(safetensors const& file, Fields values, NameOf name_of, load_weights_options const& options = {},

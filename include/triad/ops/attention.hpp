@@ -33,9 +33,9 @@
 //   doffsets = dc b';  dp~ = dc(i) . value(j) + doffsets(i, r);  delta(i) = dc(i) . c(i), where c includes b's part
 //   dbias(i, r) = sum_{j: r(i, j) = r} ds(i, j);  dquery += dbias a;  da += dbias' query;  db += offset_weights' dc
 //
-// A NaN in an operand, or a score of +infinity, gives NaN in every row and gradient that depends on it.  A masked key
-// has the weight 0.  But a backend may multiply whole tiles, and 0 times NaN is NaN, so masked keys and values must be
-// finite too.
+// If an operand has a NaN, or if a score is +infinity, every row and gradient that depends on this value has a NaN.  A
+// masked key has the weight 0.  But a backend may multiply whole tiles, and 0 times NaN is NaN.  So masked keys and
+// values must be finite, too.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -49,7 +49,7 @@ namespace triad {
 struct attention_options {
   index_t heads = 1;
   bool causal = false;  // masks keys after the query; the last query is at the position of the last key
-  vec<std::uint8_t const> masked{nullptr, 0};  // (k rows) 1: the key is masked; (0): no key is
+  vec<std::uint8_t const> masked{nullptr, 0};  // (k rows) 1: the key is masked; (0): no key is masked
   dropout_mask dropout{};                      // attention_weight() numbers the elements of p
   index_t reach = 0;                           // R; 0: no relative positions
 };
@@ -60,14 +60,15 @@ struct attention_sequences {
   sequence_batch queries, keys;
 };
 
-/// Queries, keys and values.  S = T const: inputs; S = T: their gradients.
+/// Queries, keys and values.  If S is T const, they are inputs.  If S is T, they are the gradients of the inputs.
 template <class S>
 struct attention_operands {
   matrix<S> query;       // (q rows, d), heads side by side
   matrix<S> key, value;  // (k rows, d)
 };
 
-/// Tables of the vectors of relative positions.  S = T const: inputs; S = T: their gradients.
+/// The tables of the vectors of relative positions.  If S is T const, they are inputs.  If S is T, they are the
+/// gradients of the inputs.
 template <class S>
 struct relative_tables {
   matrix<S> key, value;  // (2R + 1, k) each: a and b

@@ -14,7 +14,8 @@
 //   dp~_j = dm . x_j + ds;  dp = dropout'(dp~);  dz_j = p_j (dp_j - sum_i p_i dp_i)
 //   du = sum_j dz_j x_j;  dx_j += sum_heads dz_j u + p~_j dm
 //
-// A NaN in an operand, or a score of +infinity, gives NaN in all results of this token and head that depend on it.
+// If an operand has a NaN, or if a score is +infinity, all results of this token and head that depend on this value are
+// NaN.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -60,7 +61,7 @@ void fuse_attention(Ex& ex, fuse_attention_options const& options, index_t layer
   if constexpr (executes<Ex>) do_fuse_attention(ex, options, layers, u, states, weights, mixed, kept);
 }
 
-/// Computes the gradients.  Overwrites du (rows, heads d); adds to d_states of the first `layers` layers.
+/// Computes the gradients.  Overwrites du (rows, heads d).  Adds to d_states of the first `layers` layers.
 template <backend Ex, class T>
 void fuse_attention_grad(Ex& ex, fuse_attention_options const& options, index_t layers, tensor<T const, dyn, dyn> u,
                          layer_states<T const> states, tensor<T const, dyn, dyn> weights,

@@ -18,7 +18,7 @@
 
 namespace triad {
 
-/// Thrown by backends on the host if an index is outside of its table.
+/// Thrown by backends on the host if an index is not the index of a row of the table.
 struct index_out_of_range : contract_violation {
   index_t row, index, rows;  // the row with the index, the index, and the number of rows of the table
 

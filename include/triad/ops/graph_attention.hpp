@@ -1,13 +1,13 @@
-// Graph attention: a node attends to its neighbours.  A score is the sum of three numbers: one for each of the two
-// nodes and one for their edge.
+// Graph attention: a node attends to its neighbours.  The score of a pair of nodes is the sum of three numbers: one
+// number for each of the two nodes, and one number for the edge between the nodes.
 // SPDX-License-Identifier: Apache-2.0
 //
 // This is the attention of Velickovic et al. 2018, with one addition: the label of an edge contributes to the score and
 // to the message of the edge.  The baseline of the CLUTRR data set has such labels too, but there a node attends only
 // along its outgoing edges.  Here node x attends to the nodes N(x).  These are node x itself, and every node y of the
 // graph with an edge from or to x: label(x, y) != 0 or label(y, x) != 0.  If there is no edge from x to y, or if y = x,
-// then es(x, y) and ev(x, y) belong to label 0.  The formulas are for one head of width k, over a ragged batch of
-// graphs (nodes = sum of n, rows = sum of n^2, d = h k):
+// then es(x, y) and ev(x, y) belong to label 0.  The formulas are for one head of width k, over a batch of graphs of
+// different sizes (nodes = sum of n, rows = sum of n^2, d = h k):
 //
 //   z(x, y) = qs(x) + ks(y) + es(x, y);  s = leaky_relu(z) = z where z > 0, else slope z
 //   p(x, y) = softmax of s over y in N(x), 0 elsewhere;  p~ = dropout(p)
@@ -17,8 +17,8 @@
 //   dz  = ds where z > 0, else slope ds;  dqs(x) = sum_y dz,  dks(y) = sum_x dz,  des(x, y) = dz
 //   dv(y) = sum_x p~ dc(x),  dev(x, y) = p~ dc(x)
 //
-// A NaN in an operand, or a score of +infinity, gives NaN in every row and gradient that depends on it.  Operands of
-// pairs of nodes that are not neighbours are not read.
+// If an operand has a NaN, or if a score is +infinity, every row and gradient that depends on this value has a NaN.
+// Operands of pairs of nodes that are not neighbours are not read.
 #pragma once
 
 #include "triad/core/math.hpp"
@@ -33,7 +33,8 @@ struct graph_attention_options {
   dropout_mask dropout{};  // relation_weight() numbers the elements of p
 };
 
-/// Scores and values of nodes and edges.  S = T const: inputs; S = T: their gradients.
+/// Scores and values of nodes and edges.  If S is T const, they are inputs.  If S is T, they are the gradients of the
+/// inputs.
 template <class S>
 struct graph_attention_operands {
   matrix<S> query_score, key_score;  // (nodes, h) each: qs and ks
@@ -42,7 +43,7 @@ struct graph_attention_operands {
   matrix<S> edge_value;              // (rows, d): ev
 };
 
-/// Whether node y is in N(x).  The graph has n nodes, and its edges begin at row `first_edge`.
+/// Whether node y is in N(x).  The graph has n nodes, and the first edge of the graph is row `first_edge`.
 TRIAD_HOST_DEVICE constexpr bool are_neighbours(vec<index_t const> label, index_t first_edge, index_t n, index_t x,
                                                 index_t y) {
   return x == y || label(first_edge + x * n + y) != 0 || label(first_edge + y * n + x) != 0;

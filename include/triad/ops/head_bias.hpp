@@ -28,7 +28,7 @@ void head_bias_add(Ex& ex, tensor<T const, dyn, dyn> s, vec<T const> b, tensor<T
   if constexpr (executes<Ex>) do_head_bias_add(ex, s, b, y);
 }
 
-/// Computes the gradients.  Overwrites ds; adds to db.
+/// Computes the gradients.  Overwrites ds.  Adds to db.
 template <backend Ex, class T>
 void head_bias_grad(Ex& ex, arena& scratch, tensor<T const, dyn, dyn> s, vec<T const> b, tensor<T const, dyn, dyn> dy,
                     tensor<T, dyn, dyn> ds, vec<T> db) {

@@ -20,7 +20,7 @@ namespace triad {
 template <class T>
 using matrices = ::cuda::std::mdspan<T, extents<dyn, dyn, dyn>, ::cuda::std::layout_stride, element_access<T>>;
 
-/// Returns a view of a batch in memory that the caller owns; strides are in elements.
+/// Returns a view of a batch in memory that the caller owns.  Strides are in elements.
 template <class T>
 constexpr matrices<T> make_matrices(T* data, index_t batch, index_t rows, index_t columns, index_t batch_stride,
                                     index_t row_stride, index_t column_stride = 1) {

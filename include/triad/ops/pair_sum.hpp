@@ -25,7 +25,7 @@ void expect_pairs(graph_batch const& g, A const& a, B const& b, Y const& y) {
 }  // namespace detail
 
 /// Computes a(i) + b(j), applies dropout, and adds the residual unless the residual is empty.  Overwrites y with the
-/// result; y may be the residual.  In dropout, an element of y has the number that dropout_element() returns.
+/// result.  y may be the residual.  In dropout, an element of y has the number that dropout_element() returns.
 template <backend Ex, class T>
 void pair_sum(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, dropout_mask dropout,
               matrix<T const> residual, matrix<T> y) {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // This is the attention of Shaw et al. 2018.  The models RAT and RRAT, with which the paper on the Edge Transformer
-// compares, use it too.  The formulas are for one head of width k, over a ragged batch of complete graphs (nodes = sum
-// of n, rows = sum of n^2, d = h k):
+// compares, use it too.  The formulas are for one head of width k, over a batch of complete graphs of different sizes
+// (nodes = sum of n, rows = sum of n^2, d = h k):
 //
 //   s(x, y) = q(x) . (k(y) + gk(x, y)) / sqrt(k)              fill where the edge is masked
 //   p(x, y) = softmax over y;  p~ = dropout(p)
@@ -14,8 +14,9 @@
 //   dq(x) = sum_y ds (k(y) + gk(x, y))     dk(y) = sum_x ds q(x)        dgk(x, y) = ds q(x)
 //                                          dv(y) = sum_x p~ dc(x)       dgv(x, y) = p~ dc(x)
 //
-// A NaN in an operand, or a score of +infinity, gives NaN in every row and gradient that depends on it.  The score of a
-// masked edge does not depend on the key of the edge, but the value of the edge is still a term of the sum.
+// If an operand has a NaN, or if a score is +infinity, every row and gradient that depends on this value has a NaN.
+// The score of a masked edge does not depend on the key of the edge, but the value of the edge is still a term of the
+// sum.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -46,7 +47,7 @@ TRIAD_HOST_DEVICE constexpr index_t relation_weight(index_t heads, index_t first
   return heads * first_edge + (c * n + x) * n + y;
 }
 
-/// Queries, keys and values.  S = T const: inputs; S = T: their gradients.
+/// Queries, keys and values.  If S is T const, they are inputs.  If S is T, they are the gradients of the inputs.
 template <class S>
 struct relation_operands {
   matrix<S> query, key, value;     // (nodes, d) each, heads side by side

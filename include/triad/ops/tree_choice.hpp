@@ -57,7 +57,7 @@ template <class T>
 struct tree_choice_options {
   choice_over over = choice_over::trees;  // the axis of the softmax of the arguments
   double operation_temperature = 1, argument_temperature = 1;
-  double evenness = 0;  // e, for each sample; the penalty is in the gradients, but in no value
+  double evenness = 0;                                     // e, for each sample; only the gradients contain the penalty
   matrix<T const> operation_noise = no_matrix<T const>();  // (batch, b + 1) or none
   matrix<T const> argument_noise = no_matrix<T const>();   // (batch, n 2 b) or none
   bool empty_tree = false;                                 // whether the empty tree is one more choice

@@ -1,8 +1,8 @@
 // Computes the loss of trees at each position of their target trees, and decodes scores to symbols.
 // SPDX-License-Identifier: Apache-2.0
 //
-// x(r, v) is the score of symbol v in row r.  Each row is a position of a tree.  Symbol 0 is <empty>; its score is not
-// read.  t(r) is the target symbol of row r.
+// x(r, v) is the score of symbol v in row r.  Each row is a position of a tree.  Symbol 0 is <empty>.  The score of
+// <empty> is not read.  t(r) is the target symbol of row r.
 //
 //   loss = 1 / rows * sum_r  { h(x(r, t(r))) + sum_{v > 0, v != t(r)} x(r, v)^2    where t(r) > 0
 //                            { e |x(r, 1..)|                                       where t(r) = 0
@@ -22,9 +22,9 @@
 //
 //   symbol(r) = the v with the largest score, with score 0 for v = 0, if |x(r, 1..)| > threshold; 0 otherwise
 //
-// A score that is NaN gives NaN in the loss and in every gradient of its row that depends on it.  The score of <empty>
-// is not read, so it may have any value.  decode_rows decodes a row with a NaN to symbol 0, because no comparison with
-// NaN is true.
+// If a score is NaN, the loss is NaN, and so is every gradient of the row that depends on this score.  The score of
+// <empty> may have any value.  decode_rows decodes a row with a NaN to symbol 0, because no comparison with NaN is
+// true.
 #pragma once
 
 #include "triad/core/arena.hpp"

@@ -21,8 +21,8 @@
 // The gradient of slot l depends on the gradients of all later slots.  Once the later gradients are complete,
 // tree_shift_grad computes the gradient of slot l in one call.  So no step has to add to the gradient of slot l.
 //
-// A NaN in a tree, a weight or a root gives NaN in everything that depends on it.  Positions outside of `support` are
-// not read.
+// If a tree, a weight or a root has a NaN, all results that depend on this NaN are NaN.  Positions outside of `support`
+// are not read.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -31,10 +31,10 @@
 
 namespace triad {
 
-/// The positions at which the trees of each slot may have a filler.  They follow from the shapes of the input trees.
-/// If the support is empty, all positions may have a filler.  At other positions, the rows of all trees of the slot
-/// must be zero.  If a step can move a filler of a slot to a position, this position must be in the support of all
-/// later slots.  Gradients of rows outside of the support are neither computed nor read.  reachable_positions
+/// The positions at which the trees of each slot may have a filler.  The shapes of the input trees determine these
+/// positions.  If the support is empty, all positions may have a filler.  At other positions, the rows of all trees of
+/// the slot must be zero.  If a step can move a filler of a slot to a position, this position must be in the support of
+/// all later slots.  Gradients of rows outside of the support are neither computed nor read.  reachable_positions
 /// (batches/tree_loader.hpp) computes such a support.
 struct tree_support {
   vec<std::uint8_t const> first{nullptr, 0};  // (N) 1 if a tree of slot 0 has a filler at the position
@@ -102,8 +102,8 @@ void tree_shift_dots(Ex& ex, tree_positions<> const& where, tree_support const& 
   if constexpr (executes<Ex>) do_tree_shift_dots(ex, where, support, step, memory, d_memory, dw, d_root);
 }
 
-/// Computes the gradient of slot `slot` from the gradients of all later slots.  The later slots are those that the
-/// steps from `slot` to the last step of w wrote.  Overwrites slot `slot` of d_memory at the positions of `support`.
+/// Computes the gradient of slot `slot` from the gradients of all later slots.  The steps from `slot` to the last step
+/// of w wrote the later slots.  Overwrites slot `slot` of d_memory at the positions of `support`.
 template <backend Ex, class T>
 void tree_shift_grad(Ex& ex, tree_positions<> const& where, tree_support const& support, tree_weights_view<T const> w,
                      index_t slot, tree_memory_view<T> d_memory) {

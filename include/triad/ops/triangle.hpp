@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // These are equations 4 (without W^o) to 8 of the paper on the Edge Transformer.  The formulas are for one head of
-// width k, over a ragged batch of complete graphs (rows = sum of n^2, d = h k):
+// width k, over a batch of complete graphs of different sizes (rows = sum of n^2, d = h k):
 //
 //   s(i, l, j) = q(i, l) . k(l, j) / sqrt(k)                  fill where the triangle is masked
 //   p(i, l, j) = softmax over l;  p~ = dropout(p)
@@ -21,10 +21,11 @@
 //         flat                one softmax over the 2n edges (i, z) and (z, j):
 //                             s = q(i, j) . k(edge) / sqrt(k),  o = sum p~ v1(edge);  masked as triangle (i, z, j)
 //
-// A NaN in an operand, or a score of +infinity, gives NaN in every row and gradient that depends on it, and in
-// inverse_sum, but not always in maximum.  The score of a masked triangle does not depend on its query and key, but its
-// values are still terms of the sum.  A triangle that the causal form omits has the weight 0.  But a backend may
-// multiply whole tiles, and 0 times NaN is NaN.
+// If an operand has a NaN, or if a score is +infinity, every row and gradient that depends on this value has a NaN.
+// inverse_sum is NaN, too, but `maximum` is not always NaN.  The score of a masked triangle does not depend on the
+// query and the key.  But the values of a masked triangle are still terms of the sum.  A triangle that the causal form
+// omits has the weight 0.  But a backend may multiply whole tiles, and 0 times NaN is NaN.  So a NaN in the operands of
+// such a triangle may still give NaN.
 #pragma once
 
 #include <type_traits>
@@ -89,11 +90,12 @@ TRIAD_HOST_DEVICE constexpr index_t causal_end(index_t sources, index_t n, index
   return end < n ? end : n;
 }
 
-/// Queries, keys and values of every edge.  S = T const: inputs; S = T: their gradients.
+/// Queries, keys and values of every edge.  If S is T const, they are inputs.  If S is T, they are the gradients of the
+/// inputs.
 template <class S>
 struct triangle_projections {
   matrix<S> query, key, left_value;  // (rows, d) each, heads side by side
-  matrix<S> right_value;             // (rows, d); (0, 0) if the form has none
+  matrix<S> right_value;             // (rows, d); (0, 0) if the form does not use right values
 };
 
 /// Statistics of the softmax for backward: maximum m = max_l s, and inverse_sum = 1 / sum_l exp(s - m).

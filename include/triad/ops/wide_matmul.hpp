@@ -5,7 +5,8 @@
 //   wide_matmul_back   dx += dy w          dy (m, n), dx (m, k)
 //
 // Reading w takes longer than the arithmetic, so a backend may first copy w into the order in which both products read
-// it.  The columns of x from `used` on must be zero.  They are not read, and their gradient is not computed.
+// it.  The columns of x from `used` on must be zero.  These columns are not read, and the gradient of these columns is
+// not computed.
 #pragma once
 
 #include "triad/core/arena.hpp"
@@ -39,8 +40,8 @@ void expect_wide(char const* operation, char const* what, X const& x, wide_facto
 }
 }  // namespace detail
 
-/// Prepares the products with the first `used` columns of w (n, k).  A backend may copy them to scratch memory, in the
-/// order in which its products read them.  Later changes of w do not change the copy.
+/// Prepares the products with the first `used` columns of w (n, k).  A backend may copy these columns to scratch
+/// memory, in the order in which the products read the columns.  Later changes of w do not change the copy.
 template <backend Ex, class T>
 wide_factor<T> lay_out_wide(Ex& ex, arena& scratch, matrix<T const> w, index_t used) {
   TRIAD_EXPECTS(used > 0 && used <= w.extent(1), "lay_out_wide: used is " + std::to_string(used) + ", expected 1 to " +
@@ -51,7 +52,7 @@ wide_factor<T> lay_out_wide(Ex& ex, arena& scratch, matrix<T const> w, index_t u
   return factor;
 }
 
-/// Computes y = x w' + bias.  Overwrites y (m, n).  Reads the first `used` columns of x (m, k); `used` is at most
+/// Computes y = x w' + bias.  Overwrites y (m, n).  Reads the first `used` columns of x (m, k).  `used` must be at most
 /// factor.used.
 template <backend Ex, class T>
 void wide_matmul(Ex& ex, arena& scratch, matrix<T const> x, wide_factor<T> const& factor, index_t used,
@@ -63,7 +64,7 @@ void wide_matmul(Ex& ex, arena& scratch, matrix<T const> x, wide_factor<T> const
                  [&](auto ws) { do_wide_matmul(ex, x, factor, used, bias, y, ws); });
 }
 
-/// Adds dy w to the first `used` columns of dx (m, k); `used` is at most factor.used.
+/// Adds dy w to the first `used` columns of dx (m, k).  `used` must be at most factor.used.
 template <backend Ex, class T>
 void wide_matmul_back(Ex& ex, matrix<T const> dy, wide_factor<T> const& factor, index_t used, matrix<T> dx) {
   detail::expect_wide("wide_matmul_back", "dx", dx, factor, used);

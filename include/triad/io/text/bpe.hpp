@@ -197,13 +197,13 @@ class bpe {
 };
 
 /// Learns merges from words and their counts.  Stops after `most` merges, or when no pair occurs at least `least` times
-/// (and at least once).  Throws contract_violation if a word has a space or a line end; words_between_spaces() splits a
-/// line into words.
+/// (and at least once).  Throws contract_violation if a word has a space or a line end.  words_between_spaces() splits
+/// a line into such words.
 inline bpe learn_bpe(std::span<std::pair<std::string, long long> const> counted, std::size_t most,
                      long long least = 2) {
   std::vector<std::vector<std::string>> parts;
   std::map<bpe_merge, long long> pairs;
-  std::map<bpe_merge, std::set<std::size_t>> words_with;  // also words that no longer have the pair
+  std::map<bpe_merge, std::set<std::size_t>> words_with;  // may include words that no longer have the pair
   auto const count = [&](std::size_t w, long long times) {
     for (std::size_t i = 0; i + 1 < parts[w].size(); ++i) {
       auto const pair = bpe_merge(parts[w][i], parts[w][i + 1]);

@@ -1,5 +1,5 @@
-// Splits of a corpus with maximum compound divergence: training and test examples consist of the same parts, but
-// combine them as differently as possible.
+// Splits a corpus so that the divergence of compounds is as large as possible.  Training and test examples then consist
+// of the same atoms, but combine the atoms as differently as possible.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   maximise D_C, the divergence of compounds; D_A, the divergence of atoms, <= limit       (DBCA, Keysers et al. 2020)
@@ -7,9 +7,9 @@
 // The search algorithm was designed for this library.  A split has two sides, training examples and held-out examples.
 // Both sides are empty at first and grow in their final proportion.  Each step draws a few random examples, and adds
 // the drawn example with the best score D_C - 20 max(0, D_A - limit).  Then several passes of exchanges follow.  For
-// each example of both sides, a pass draws a few random examples that are unused.  If one of these improves the score,
-// it replaces the example.  A pass also exchanges examples between the two sides.  The search ends when a pass improves
-// the score by almost nothing.
+// each example of both sides, a pass draws a few random examples that are unused.  If a drawn example improves the
+// score, it replaces the example of the side.  A pass also exchanges examples between the two sides.  The search ends
+// when a pass improves the score by almost nothing.
 //
 // The exponent alpha of compounds (io/text/divergence.hpp) is 0.3 at first, and decreases to 0.1.  If alpha is 0.1 from
 // the beginning, the search ends too early: for 6,000 generated questions like those of CFQ, D_C is 0.58 instead of
@@ -40,10 +40,10 @@ struct split_options {
   std::uint64_t seed = 1;  // for split_by_compounds(); split_search gets its random numbers as an argument
   double atom_limit = 0.02;
   int candidates = 5;  // the number of random examples among which each added example is chosen
-  int passes = 30;     // passes while alpha decreases; then at most as many again
+  int passes = 30;     // the number of passes while alpha decreases; at most as many passes follow
 };
 
-/// The indices of the examples of both sides; examples are counted in the order of the corpus.
+/// The indices of the examples of both sides.  Examples are numbered in the order of the corpus.
 struct compound_split {
   std::vector<int> train, held_out;
 };
@@ -182,8 +182,8 @@ class split_search {
     change(side::test, of_test, 1);
   }
 
-  /// For each example of a side, draws a few random unused examples.  If one of these improves the score, replaces the
-  /// example by it.
+  /// For each example of a side, draws a few random unused examples.  If a drawn example improves the score, it
+  /// replaces the example of the side.
   void replace(side where) {
     if (rest_.empty()) return;
     for (auto& q : where == side::train ? train_ : test_) {

@@ -63,7 +63,7 @@ inline item_table atoms_of(std::vector<derivation> const& trees, int rules) {
 
 namespace detail {
 
-inline constexpr int most_rules = 6;  // the most rules of a compound
+inline constexpr int most_rules = 6;  // the largest number of rules of a compound
 
 inline std::uint64_t mixed(std::uint64_t x) {  // a bijection that mixes the bits
   x = (x ^ (x >> 32U)) * 0xd6e8feb86659fd93U;

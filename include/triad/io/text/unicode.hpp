@@ -1,4 +1,5 @@
-// Decides which characters are letters and which are numbers: the general categories L and N of Unicode 14.
+// Decides which characters are letters and which are numbers.  These are the characters of the general categories L and
+// N of Unicode 14.
 // SPDX-License-Identifier: Apache-2.0
 //
 // The categories come from utf8proc.  The version of utf8proc determines the version of Unicode: utf8proc 2.7 has
