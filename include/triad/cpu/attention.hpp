@@ -27,8 +27,8 @@ std::size_t tile_bytes(attention_sequences const& s, index_t tiles) {
   return static_cast<std::size_t>(tiles * tile * padded<T>(s.keys.longest)) * sizeof(T);
 }
 
-/// Throws contract_violation if a sequence has more than keys.longest keys, because the scratch memory is for
-/// keys.longest.
+/// Throws contract_violation if a sequence has more than keys.longest keys, because the scratch memory is planned for
+/// keys.longest keys.
 inline void expect_measured(sequence_batch const& keys) {
   for (index_t b = 0; b < keys.count; ++b)
     TRIAD_EXPECTS(keys.size(b) <= keys.longest, "attention: sequence " + std::to_string(b) + " has " +

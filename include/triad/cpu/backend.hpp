@@ -1,5 +1,5 @@
-// The cpu backend: BLAS computes matrix products, and a pool of threads runs tasks.  Operations that would not be
-// faster here are those of the reference backend.
+// The cpu backend: BLAS computes matrix products, and a pool of threads runs tasks.  Operations that would not become
+// faster are computed by the reference backend.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,8 +17,8 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 inline int hardware_threads();
 
 /// A function of the calling program that runs work on the threads of this program.  It is for programs whose threads
-/// would compete with the threads of the pool.  The function must call work(context, worker) for each worker in [0,
-/// workers), on any threads, and must return when all these calls have returned.
+/// would compete with the threads of the pool.  The function must call work(context, worker) for each `worker` in
+/// [0, workers), on any threads, and must return when all these calls have returned.
 using borrowed_threads = void (*)(int workers, void (*work)(void* context, int worker), void* context);
 
 struct backend : reference::backend {

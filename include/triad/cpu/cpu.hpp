@@ -1,5 +1,5 @@
-// Includes all operations of the cpu backend.  An operation that the cpu backend does not implement is the one of the
-// reference backend.
+// Includes all operations of the cpu backend.  If the cpu backend does not implement an operation, the reference
+// backend computes it.
 // SPDX-License-Identifier: Apache-2.0
 // If TRIAD_KERNELS is `extern`, the kernels are only declared, because the target triad::kernels has compiled them.
 #pragma once

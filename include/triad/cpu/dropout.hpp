@@ -1,4 +1,4 @@
-// Dropout with rows in parallel.  The keep bits of sixteen counters are computed at a time.
+// Dropout with rows in parallel.  Sixteen counters are computed at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

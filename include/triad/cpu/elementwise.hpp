@@ -34,7 +34,7 @@ void do_transform(backend& ex, F f, vec<T const> a, vec<T const> b, vec<T> y) {
 }
 
 namespace detail {
-/// Computes y = f(x...), where f takes and returns vectors.  Zeros fill the last vector of each input.
+/// Computes y = f(x...), where f takes and returns vectors.  If the last vector of an input is not full, zeros fill it.
 template <class F, class... Inputs>
 void transform_registers(backend& ex, index_t size, F f, float* y, Inputs const*... x) {
   parallel_rows(ex, size, elementwise_chunk, [=](index_t first, index_t count, int) {

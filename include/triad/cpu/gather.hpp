@@ -1,5 +1,5 @@
-// Gather in parallel over rows, and scatter-add in parallel over columns.  Only one thread adds to an element of the
-// table, and it adds in the order of rows.
+// Gather in parallel over rows, and scatter-add in parallel over columns.  Each element of the table belongs to one
+// thread, which adds the terms in the order of rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -87,7 +87,7 @@ template <std::floating_point T>
 void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, bool accumulate, epilogue<T> const& e) {
   index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1);
   if (m == 0 || n == 0) return;
-  // The residual is c itself, so a b is added to c.
+  // The residual is c itself, so the product is added to c.
   if (e.residual.extent(0) != 0 && e.residual.data_handle() == c.data_handle()) {
     if (accumulate || e.relu || e.gate.extent(0) != 0 || e.dropout.active())
       return reference::do_matmul(ex, a, b, c, accumulate, e);

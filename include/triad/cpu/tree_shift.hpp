@@ -26,8 +26,8 @@ using simd::lanes;
 /// The largest number of targets that one pass adds a row to.  Blocks of binary trees have at most three targets.
 inline constexpr int most_targets = 3;
 
-/// The positions [begin, begin + size) and their targets.  Target t begins at position to[t] and belongs to argument
-/// argument[t].
+/// The positions [begin, begin + size) and their targets.  Target t begins at position to[t], and its weights are those
+/// of argument number argument[t].
 struct block {
   index_t begin, size;
   int targets;
@@ -59,8 +59,8 @@ void each_block(tree_positions<> const& where, F&& f) {
   }
 }
 
-/// The slots whose trees may have a filler at a position.  They are slot 0, if `first` is 1, and the slots [since,
-/// end).
+/// The slots whose trees may have a filler at a position.  They are slot 0, if `first` is 1, and the slots
+/// [since, end).
 struct slots {
   index_t first, since, end;
   slots(tree_support const& support, index_t position, index_t count)
@@ -273,8 +273,8 @@ void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support
       float const* weights[together];
       for (index_t i = 0; i < count; ++i) weights[i] = &w(k + i, b, slot, 0);
       float const* const y = d_memory.data_handle() + (k + 1) * stride + b * tree;
-      // The first position of the previous block.  If a block has many targets, it comes several times in succession.
-      // From the second time on, the sums are added to d.
+      // The first position of the previous block.  If a block has many targets, each_block() makes several successive
+      // calls for it.  From the second call on, the sums are added to d.
       index_t done = -1;
       shifts::each_block(where, [&](shifts::block const& at) {
         bool const add = k > slot || at.begin == done;

@@ -137,7 +137,7 @@ struct backward_call {
     auto const size = backward_tiles{n, in.width}.block();
     return (n + size - 1) / size;
   }
-  /// Returns the address of the packed do of a graph.  c is the number of the head within the portion.
+  /// Returns the address of the packed `do` of one head of a graph.  c is the number of the head within the portion.
   float* packed(index_t graph, index_t c) const {
     return in.scratch.gradients + in.scratch.first_gradient[graph] + c * tiles(graph).gradients();
   }
@@ -163,7 +163,7 @@ struct backward_call {
                                        right_gradient(graph, c), in.memory(thread));
   }
   /// Computes the gradients of the graphs [first, last) and the heads [first_head, first_head + heads).  The first loop
-  /// packs do of these heads.  The second loop computes the blocks of middle nodes.
+  /// packs `do`, the gradients of o.  The second loop computes the blocks of middle nodes.
   void portion(backend& ex, index_t first, index_t last, index_t first_head, index_t heads) const {
     auto const& g = in.g;
     index_t place = 0;

@@ -46,7 +46,7 @@ struct edge_buffers {
   }
 };
 
-/// Computes partial sums of the dot product of a and b for one head.  Each element of to[0 ..  lanes) is the sum of one
+/// Computes partial sums of the dot product of a and b for one head.  Each element of to[0 .. lanes) is the sum of one
 /// lane.
 template <class T>
 [[gnu::always_inline]] inline void multiply(T const* a, T const* b, index_t width, T* to) {

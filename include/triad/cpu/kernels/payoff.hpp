@@ -9,10 +9,10 @@
 //          - (time to wait for them).
 //
 // If the account is not negative, the caller uses helpers.  If the account is negative, the caller works alone for some
-// time and then tries again.  The time alone doubles with every failure, so that the attempts cost a few per cent at
-// most.  Helpers change the time of a call, but never its result.  The caller itself may be interrupted too.  This lost
-// time does not count against the helpers, because on a shared machine it is also lost without helpers.  When the
-// account included this time, it disabled the helpers on nearly idle machines: 50 graphs of 5 nodes then took 0.97 of
+// time and then tries again.  Every failure doubles this time, so that the attempts cost a few per cent at most.
+// Helpers change the time of a call, but never its result.  The caller itself may be interrupted too.  The time that is
+// lost in this way does not count against the helpers, because on a shared machine it is also lost without helpers.  An
+// account that counted this time disabled the helpers on nearly idle machines: 50 graphs of 5 nodes then took 0.97 of
 // one thread's time instead of 0.73.
 #pragma once
 

@@ -195,7 +195,8 @@ template <class F>
 
 namespace detail {
 
-/// Lane x of the result is lane I_x of the 2 * lanes lanes of a and b, in this order.
+/// The lanes of a have the numbers from 0 on, and the lanes of b have the numbers from `lanes` on.  Lane x of the
+/// result is the lane with number I_x.
 template <int... I>
 [[gnu::always_inline]] inline floats shuffle(floats a, floats b) {
 #if defined(__clang__) || (__GNUC__ >= 12 && !defined(__CUDACC__))

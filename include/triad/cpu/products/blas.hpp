@@ -28,7 +28,7 @@ char const* bli_info_get_version_str(void) __attribute__((weak));
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 /// Sets the linked BLAS to one thread, once per process.  Returns false if the number of threads cannot be set.  In
-/// this case, set it before the program starts, in the environment variable of this BLAS.
+/// this case, the environment variable of this BLAS must set the number before the program starts.
 inline bool blas_is_serial() {
   static bool const serial = [] {
     if (openblas_set_num_threads) openblas_set_num_threads(1);
@@ -82,7 +82,7 @@ inline void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, do
   cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1.0, a, lda, b, ldb, beta, c, ldc);
 }
 
-/// How BLAS can read a matrix: as the matrix is, or transposed.  If BLAS cannot read a matrix with these strides,
+/// How BLAS can read a matrix: without transposing it, or transposed.  If BLAS cannot read a matrix with these strides,
 /// `fits` is false.
 struct blas_layout {
   CBLAS_TRANSPOSE transpose = CblasNoTrans;

@@ -33,7 +33,7 @@ inline vector_set vectors_of_kernels(std::string_view name) {
   return vector_set::base;
 }
 
-/// Whether the kernels do not use the processor's widest vectors.  Returns false if the BLAS does not name its kernels.
+/// Whether the processor has wider vectors than the kernels use.  Returns false if the BLAS does not name its kernels.
 inline bool kernels_are_older(blas_name const& blas, vector_set processor = processor_vectors()) {
   return !blas.kernels.empty() && vectors_of_kernels(blas.kernels) < processor;
 }

@@ -115,9 +115,9 @@ template <int R, int V>
     for (int v = 0; v < V; ++v) simd::store(s + r * ld + v * lanes, acc[r][v] * scale);
 }
 
-/// Adds `count` middle nodes l to acc [i][j][V], for `half` rows i, two columns j and V vectors of channels.  If
-/// `first` is true, acc is overwritten.
-/// p(i, l, j) = p[l layer + i row + j];  v1 [l][half][V lanes];  v2 [l][2][V lanes].
+/// Adds the terms of `count` middle nodes l to acc [i][j][V], for `half` rows i, two columns j and V vectors of
+/// channels.  If `first` is true, acc is overwritten.  p(i, l, j) is p[l layer + i row + j].  v1 is [l][half][V lanes],
+/// and v2 is [l][2][V lanes].
 template <int V>
 [[gnu::noinline]] inline void outputs(float const* p, index_t layer, index_t row, float const* v1, float const* v2,
                                       index_t count, bool first, float* acc) {

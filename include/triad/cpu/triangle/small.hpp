@@ -6,9 +6,9 @@
 // time.  Forward keeps the scores of all l for a block of rows i.  Backward computes one l after the other, because the
 // gradients dq(., l), dv1(., l), dk(l, .) and dv2(l, .) depend on one l alone.
 //
-// In the causal form, an edge (i, j) with i, j < l does not use middle node l: l is closed to the edge.  These edges
-// form a square.  Blocks of edges that lie inside the square are skipped.  In blocks that lie partly inside the square,
-// the weights of the edges inside are zero.
+// In the causal form, an edge (i, j) with i, j < l does not use middle node l if l is not a source: l is closed to the
+// edge.  These edges form a square.  Blocks of edges that lie inside the square are skipped.  In blocks that lie partly
+// inside the square, the weights of the edges inside are zero.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct head {
   float scale;                      // 1 / sqrt(width)
   std::uint8_t const* masked;       // (n n n) [i][l][j] or null
   float fill;
-  std::uint64_t const* bits;  // dropout of p, or null: bit `first` + (l n + i) n + j
+  std::uint64_t const* bits;  // dropout, or null: bit first + (l n + i) n + j is for p(i, l, j)
   std::uint64_t first;
   float kept;           // the factor of kept probabilities
   index_t stat_stride;  // the distance between edges in `maximum` and `inverse_sum`
@@ -73,8 +73,8 @@ constexpr index_t small_backward_floats(index_t n, index_t width) {
   return 6 * edges + block * lanes + (n <= whole_graph ? n * n * simd::padded(width) : 0) + copied_floats(n, width);
 }
 
-/// Copies the rows of the head to consecutive memory, and returns the head of the copies, if the distance of the rows
-/// is a multiple of 512 bytes.  Otherwise returns x.  Rows at such a distance are mapped to a few sets of the
+/// If the distance between rows is a multiple of 512 bytes, copies the rows to `room`, one after the other, and returns
+/// a head that refers to the copies.  Otherwise returns x.  Rows at such a distance are mapped to a few sets of the
 /// first-level cache, and would evict each other.
 inline head collected(head x, float* room) {
   if (x.n < 4 || x.n > whole_graph || x.query.stride % 128 != 0) return x;
@@ -216,7 +216,7 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
     m[t] = maximum[t * x.stat_stride];
     inverse[t] = inverse_sum[t * x.stat_stride];
   }
-  // In a small graph, the rows of do are read n times.  So aligned and padded copies save more time than the copying
+  // In a small graph, the rows of `do` are read n times.  So aligned and padded copies save more time than the copying
   // takes.
   bool const pack = height_limit == n;
   in_rows const gradient = pack ? in_rows{packed, simd::padded(width)} : d_o;

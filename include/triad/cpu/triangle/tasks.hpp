@@ -41,8 +41,8 @@ struct scratch_parts {
   std::uint64_t* bits;      // dropout: bit e for element e
   float* statistics;        // backward of tiled graphs: [maximum, 1 / sum, delta][head][rows + tile]
   index_t statistics_rows;  // rows + tile, rounded up
-  index_t* first_gradient;  // backward of tiled graphs: where each graph's do begins in `gradients`
-  float* gradients;         // do of some graphs and heads, packed
+  index_t* first_gradient;  // backward of tiled graphs: where `do` of each graph begins in `gradients`
+  float* gradients;         // `do` of some graphs and heads, packed
   index_t gradients_room;
   float* threads;  // `each` floats for each thread
   index_t each;
@@ -81,8 +81,8 @@ inline scratch_parts forward_parts(backend& ex, triangle_options const& options,
   return {base, options, dims, floats_wanted, ex.threads, false, 0};
 }
 
-/// The largest number of floats of do that backward packs at once, for several graphs and heads.  If a single head has
-/// more floats, backward packs one head at a time.
+/// The largest number of floats of `do`, the gradient of o, that backward packs at once, for several graphs and heads.
+/// If a single head has more floats, backward packs one head at a time.
 inline constexpr index_t packed_budget = 1 << 22;
 
 inline index_t packed_floats(triangle_options const& options, index_t width, graph_dims const& dims) {
@@ -189,7 +189,7 @@ void each_tiled(backend& ex, graph_batch const& g, index_t first, index_t last, 
   });
 }
 
-/// Divides all graphs and heads into portions, so that the packed do of a portion fits into `room` floats.  A portion
+/// Divides all graphs and heads into portions, so that the packed `do` of a portion fits into `room` floats.  A portion
 /// is a run of graphs with all heads, or one graph with some heads.  Calls f(first, last, first_head, heads) for each
 /// portion.
 template <class F>
@@ -226,8 +226,8 @@ inline void expect_measured(graph_batch const& g) {
                                                    ", those of the batch's dims");
 }
 
-/// Copies the statistics, so that the values of each head are consecutive.  Also computes delta, the dot product of do
-/// and o for each edge and head.
+/// Copies the statistics, so that the values of each head are consecutive.  Also computes delta, the dot product of
+/// `do` and o for each edge and head.
 inline void gather_statistics(backend& ex, index_t heads, index_t width, triangle_statistics<float const> const& s,
                               matrix<float const> o, matrix<float const> d_o, index_t rows_there, float* to) {
   auto const rows = o.extent(0);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradients dq(., l), dv1(., l), dk(l, .) and dv2(l, .) depend on one l alone, so exactly one task writes them.
-// Panels of k, v2, dk and dv2 of the block stay in the second-level cache.  Every block reads do.  So do is packed once
-// for all blocks, and then read from memory:
+// Panels of k, v2, dk and dv2 of the block stay in the second-level cache.  Every block reads `do`, the gradient of o.
+// So `do` is packed once for all blocks, and then read from memory:
 //
 //   for a block of rows i, for a tile of columns j:
 //     p = exp(s - m) / z;  dP = sum_c do v1 v2;  dS = p (dP - delta) / sqrt(k);  dv1, dv2 from p;  dq, dk from dS
@@ -35,10 +35,9 @@ struct backward_tiles {
   index_t rows_of_one() const { return block_rows * vectors() * lanes; }  // for one l: [c / lanes][block_rows][lanes]
   index_t floats() const { return block() * (columns_of_one() + 4 * rows_of_one() + 2 * block_rows * tile); }
   index_t row_blocks() const { return (n + block_rows - 1) / block_rows; }
-  /// The number of floats in do of a packed tile: [i][c][tile] transposed, and then the panel
-  /// [c / lanes][i][tile][lanes].
+  /// The number of floats in `do` of one tile: [i][c][tile] transposed, and then the panel [c / lanes][i][tile][lanes].
   index_t gradient() const { return block_rows * tile * (width + vectors() * lanes); }
-  /// The number of floats in do of a packed head.  The order of its tiles is [i / block_rows][tile].
+  /// The number of floats in `do` of one head.  The order of its tiles is [i / block_rows][tile].
   index_t gradients() const { return row_blocks() * tiles() * gradient(); }
   /// The largest number of floats for any graph of up to n nodes.  A smaller graph may have larger blocks of l, and so
   /// need more floats.
@@ -62,7 +61,7 @@ void each_tile(index_t n, F&& f) {
   }
 }
 
-/// Packs block number `block` of the rows of do.  `packed` has gradients() floats for all blocks.
+/// Packs block number `block` of the rows of `do`.  `packed` has gradients() floats for all blocks.
 inline void pack_gradient(backward_tiles const& t, in_rows d_o, index_t block, float* packed) {
   index_t const i0 = block * block_rows, height = (std::min(block_rows, t.n - i0) + half - 1) / half * half;
   each_tile(t.n, [&](index_t j0, auto v) {
@@ -85,8 +84,8 @@ struct edge_statistics {
 };
 
 /// Replaces the scores p by probabilities with dropout, and replaces the gradients of probabilities in ds by gradients
-/// of scores.  Masked elements of ds become zero.  In p and in ds, the rows from `height` on become zero, and so do the
-/// edges to which l is closed.
+/// of scores.  Masked elements of ds become zero.  In p and in ds, the rows from `height` on become zero, and the edges
+/// to which l is closed become zero too.
 inline void score_gradients(head const& x, edge_statistics const& e, index_t l, index_t i0, index_t height,
                             index_t padded_height, index_t j0, index_t columns, index_t width, float* p, float* ds) {
   auto const n = x.n;
@@ -220,8 +219,8 @@ class backward_block {
     return std::max<index_t>(0, x.begin(l0 + l, last) - begin);
   }
 
-  /// Prefetches memory in `count` parts, one part for each l of a tile.  The memory is what the next tile and the next
-  /// block of rows will read, and what this block will write.
+  /// Prefetches what the next tile and the next block of rows will read, and what this block will write.  Each call
+  /// prefetches one of `count` parts, one part for each l of a tile.
   void prefetch_next(index_t i0, index_t j0, index_t l) {
     bool const last_tile = j0 + tile >= n;
     if (float const* const next = gradient_of(i0, j0) + size_of.gradient(); next < d_o + size_of.gradients())

@@ -22,8 +22,8 @@ constexpr std::size_t shared_bytes() {
 
 /// Runs kernel(block, arguments...) in every thread of `blocks` blocks.  If `blocks` is 0, does nothing.  Returns
 /// without waiting.  Throws device_error with the name of the kernel if the launch fails.  If an error occurs while the
-/// kernel runs, a later call reports it, unless CUDA_LAUNCH_BLOCKING=1 is in the environment.  Profilers see the name
-/// of the kernel as a range (nvtx.cuh).
+/// kernel runs, a later call reports the error, unless CUDA_LAUNCH_BLOCKING=1 is in the environment.  Profilers see the
+/// name of the kernel as a range (nvtx.cuh).
 template <class Kernel, class... A>
 void launch(backend const& ex, Kernel const& kernel, index_t blocks, A const&... arguments) {
   static_assert(Kernel::threads > 0 && Kernel::threads <= 1024 && Kernel::threads % warp == 0,

@@ -12,7 +12,7 @@
 // With both ablations, no sum runs over rows.  Then half of the threads compute dv1, and the other half compute dq.
 //
 // Everything that a block writes depends only on the l of the block.  So no two blocks add to the same value, and the
-// order of every sum is fixed.  Both halves of the threads compute w do, so an element takes 9 multiplications and
+// order of every sum is fixed.  Both halves of the threads compute w `do`, so an element takes 9 multiplications and
 // additions instead of 8.  In return, the sums of one half need not be kept in shared memory.  With own keys, k(i, j)
 // does not depend on l, and own_key_kernel computes its gradient.
 //
@@ -161,7 +161,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
   /// to four channels.  The struct is public, because a test counts the bank conflicts.
   struct place {
     int c, l, first;
-    TRIAD_DEVICE explicit place(int thread) {  // neighbours read the same do; threads two apart read the same weights
+    TRIAD_DEVICE explicit place(int thread) {  // neighbours read the same `do`; threads two apart read the same weights
       constexpr int near = quads < 8 ? 1 : 2, far = quads < 8 ? 1 : quads / 8;
       auto const [l0, c0, c2, c1, l1, c3, group] = coordinates(thread, 2, 2, 2, near, tile_l / 2, far);
       c = 4 * (c0 + 2 * c1 + 2 * near * c2 + 8 * c3);

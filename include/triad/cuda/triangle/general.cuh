@@ -1,5 +1,5 @@
-// Triangular attention without tiles, with one warp for each edge and head.  It is used for the flat form, for heads
-// wider than a tile, and for single edges.
+// Triangular attention without tiles, with one warp for each edge and head.  This version is used for the flat form,
+// for heads wider than a tile, and for single edges.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A warp loops over the terms of its edge.  It computes the score of each term as a sum over its lanes, and adds the

@@ -1,4 +1,4 @@
-// The steps on a tile that both tiled backward kernels of triangular attention do.  A tile has some middle nodes l,
+// The steps that both tiled backward kernels of triangular attention take on a tile.  A tile has some middle nodes l,
 // rows i and columns j of one head.
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -117,7 +117,7 @@ struct backward_tile {
 
   /// The elements whose w and ds a thread computes at a time.  They belong to one l, to each_i rows that are step_i
   /// apart, and to each_j columns that are step_j apart.  Threads that differ only in the lowest bit of their number
-  /// read the same do.  Threads that differ only in the second bit read the same q and v1.
+  /// read the same `do`.  Threads that differ only in the second bit read the same q and v1.
   struct weight_place {
     static constexpr int each = tile_l * tile_i * tile_j / threads,
                          each_i = each >= 8   ? 4
@@ -193,7 +193,7 @@ struct backward_tile {
   }
 };
 
-/// Sets delta(r, c) to the sum of do o over the columns of head c.  One warp computes one row.
+/// Sets delta(r, c) to the sum of `do` times o over the columns of head c.  One warp computes one row.
 template <class T>
 struct delta_kernel {
   static constexpr char const* name = "triangle delta";
