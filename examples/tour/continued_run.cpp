@@ -1,11 +1,11 @@
-// A run that continues elsewhere: another trainer with another number of threads loads a checkpoint, and ends with the
-// same bits as an uninterrupted run.  A run can also continue on another backend.
+// Continues a run on another machine.  A new trainer with another number of threads loads a checkpoint, and ends with
+// the same bits as an uninterrupted run.  A run can also continue on another backend.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Suppose that a machine is needed for other work, or that a job's time limit is over.  What must be copied to the next
 // machine?  A checkpoint has the parameters, Adam's moments, the number of the update and the key of dropout.  The
-// program makes the data and their order from two numbers, a seed and the epoch.  The checkpoint has both, so one file
-// is enough.
+// program makes the data and their order from a seed and the number of the epoch.  The checkpoint has both numbers, so
+// this one file is enough.
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -20,7 +20,7 @@
 
 using namespace triad;
 
-// The task: chains of two edges around a clock of 3 hours.  Any type with size() and [] would do.
+// The task: chains of two edges around a clock of 3 hours.  The data may be any type with size() and [].
 struct chain_of_hours {
   index_t nodes;
   std::vector<labelled_edge> edges;
@@ -41,7 +41,7 @@ auto const add_one = [](auto& batch, chain_of_hours const& h) {
   batch.add({.nodes = h.nodes, .edges = h.edges, .ask = {0, h.nodes - 1}, .answer = h.answer});
 };
 
-// ---- One call is one job.  It starts from the file `from` if one is given, trains up to epoch `last`, and saves. ----
+// ---- One call is one job.  It loads the file `from` if one is given, trains up to epoch `last`, and saves. ----
 struct job {
   std::string machine;  // "cpu:1", "cpu:2", "reference"
   std::string from, to;
@@ -52,8 +52,8 @@ double run(job const& j) {
     std::uint64_t const updates_an_epoch = 8;
     auto const data = chains(256);
     graph_dims const room = room_for(data, 32);
-    // Dropout draws from a key, the update's number and the position; no random generator keeps a state.  So the mask
-    // of update 17 is the same on every machine.
+    // Dropout computes its random numbers from a key, the update's number and the position.  There is no generator with
+    // a state, so the mask of update 17 is the same on every machine.
     edge_transformer<float> const model(
         {.labels = 4, .targets = 3, .layers = 2, .layer = {.width = 16, .heads = 2, .hidden = 32, .dropout = 0.05}});
     std::uint64_t key = 7, first_epoch = 0;
@@ -90,14 +90,15 @@ int main() try {
   run({"cpu:2", file("half"), file("moved"), 20});            // the other ten on another machine, with two threads
   double const elsewhere = run({"reference", file("half"), file("on the reference"), 20});  // or by plain loops
 
-  // Kernels add numbers in an order that does not depend on the number of threads.  So the two files are identical:
-  // every parameter, every moment, the step and the key.
+  // Kernels add numbers in an order that does not depend on the number of threads.  So every parameter, every moment,
+  // the step and the key are identical in the two files.
   bool const same_bits = bytes_of(file("whole")) == bytes_of(file("moved"));
-  // The reference backend adds in another order, and another kind of processor may, too.  There the results agree up to
-  // rounding.
+  // The reference backend adds numbers in another order, so its results agree only up to rounding.  The same may be
+  // true on another kind of processor.
   bool const close = std::abs(elsewhere - loss) < 0.01;
   bool const other_bits = bytes_of(file("whole")) != bytes_of(file("on the reference"));
-  // The loaded file mattered: after ten epochs the parameters were different from those after twenty.
+  // Checks that training changed the parameters after epoch ten.  If it did not, the comparisons above would show
+  // nothing.
   bool const moved_on = bytes_of(file("half")) != bytes_of(file("moved"));
   std::printf("two threads: %s; the reference: loss %.6f beside %.6f\n", same_bits ? "the same bits" : "other bits",
               elsewhere, loss);

@@ -1,10 +1,10 @@
-// A decoder: an encoder and a decoder whose layers read all layers below (LRF) learn to reverse sequences, and answer
-// with greedy search and with beam search.
+// Trains an encoder and a decoder to reverse sequences, and answers with greedy search and with beam search.  The
+// layers of both read the states of all layers below (LRF).
 // SPDX-License-Identifier: Apache-2.0
 //
-// The task takes seconds, but is not trivial: the first token of the answer is the last one of the question.  Sequences
-// have 3 to 6 tokens.  The program fails if fewer than 28 of 32 new sequences are reversed after training, or if all of
-// them are reversed already before training.
+// Training takes seconds, but the task is not trivial: the first token of the answer is the last token of the question.
+// Sequences have 3 to 6 tokens.  The program fails if fewer than 28 of 32 new sequences are reversed after training, or
+// if all of them are reversed before training.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -17,9 +17,9 @@ using namespace triad;
 using tokens = std::vector<index_t>;
 
 int main() {
-  // ---- 1.  The model.  Besides self-attention and the decoder's attention to the source, every layer has a
-  // fuse-attention: a token reads its own states after all layers below.  `.fused` selects the layers; with 0 this is
-  // the plain Transformer.
+  // ---- 1.  The model.  Besides self-attention and the decoder's attention to the source, layers have a
+  // fuse-attention, in which a token reads its own states after all layers below.  `.fused` selects the layers that
+  // have one.  With 0, the model is a plain Transformer.
   index_t const end = 0, words = 8, batch = 32, longest = 7;  // tokens 1 to 7; `end` also begins a target
   cpu::backend ex;
   fused_transformer_options sizes;
@@ -28,9 +28,9 @@ int main() {
   sizes.encoder = sizes.decoder = {.layer = layer, .layers = 2, .fused = all_fused(2)};
   using model = fused_transformer<float>;
 
-  // A trainer plans all its memory from the largest batch: the number of pairs, the number of tokens in all sources and
-  // in all targets, and the longest source and target, all with their ends.  Token tables start with the standard
-  // deviation that suits their scaling.
+  // A trainer plans all its memory for the largest batch.  The capacity has the number of pairs, the numbers of tokens
+  // in all sources and in all targets, and the lengths of the longest source and target.  All of them include end
+  // tokens.  Token tables are initialised with the standard deviation that suits their scaling.
   trainer<model, cpu::backend>::options_type options;
   options.max_norm = 1;
   options.capacity = {batch, batch * longest, batch * longest, longest, longest};
@@ -39,8 +39,8 @@ int main() {
     return path.ends_with("table") ? initializer::normal(0.18) : initializer::by_name();
   });
 
-  // ---- 2. The data.  A loader appends the end to each source.  It puts the end before each target, as the decoder's
-  // first input.
+  // ---- 2.  The data.  A loader appends the end token to each source.  It also puts the end token before each target,
+  // as the decoder's first input.
   pair_loader<cpu::backend, float> loader(options.capacity, layer.width, end, end);
   random_stream random(1, 0);
   auto const sequence = [&] {
@@ -60,17 +60,18 @@ int main() {
     }
   };
 
-  // ---- 3.  Answers.  In training the decoder read the right previous tokens; now it reads its own.  A beam of 1 takes
-  // the likeliest token each time.  A beam of 5 keeps the five likeliest beginnings, so it can still drop a first token
-  // that was a mistake.  That helps while the model is unsure, and costs five times as much; once the model is sure,
-  // both give the same answer.  (A search ends when it has as many finished hypotheses as its beam is wide.  With eight
-  // words, the end is often among the best three, even if it is a bad guess: a beam of 3 would be narrow here.)
+  // ---- 3.  Answers.  In training, the decoder read the right previous tokens.  Now it reads the tokens that it has
+  // chosen.  A beam of 1 takes the likeliest token each time.  A beam of 5 keeps the five likeliest beginnings, so a
+  // wrong first token can still be dropped.  This helps while the model is unsure, and takes five times as long.  Once
+  // the model is sure, both beams give the same answer.  (A search with beam B ends when it has B finished hypotheses.
+  // With eight words, the end token is often among the best three tokens even if it is wrong, so a beam of 3 would be
+  // too small.)
   std::vector<tokens> sources;
   while (static_cast<index_t>(sources.size()) < batch) sources.push_back(sequence());
   auto const ask = [&](index_t beam) {
     beam_search_options search_for;
     search_for.beam = beam;
-    search_for.longest = longest - 1;  // the longest answer, in tokens; the decoder reads one more, the begin
+    search_for.longest = longest - 1;  // longest answer, in tokens; the decoder also reads the begin token
     search_for.begin = search_for.end = end;
     beam_search search(batch, words, search_for);
     fused_decoder<model, cpu::backend> decoder(ex, learner.model(), {options.capacity, search_for.beam, longest});

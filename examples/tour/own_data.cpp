@@ -1,4 +1,4 @@
-// Your own data in a model of labelled graphs: from a struct to a trained model, a checkpoint, and a question.
+// Trains a model of labelled graphs on your own data, saves a checkpoint, and answers a question.
 // SPDX-License-Identifier: Apache-2.0
 //
 // docs/guide/1-training.md explains this program, with a table for each step.  The model learns on chains of 2 to 4
@@ -14,8 +14,8 @@
 namespace t = triad;
 
 // ---- 1.  The data: whatever your program has, in any container with size() and [].  Here, a chain of nodes around a
-// clock of 3 hours.  Label h + 1 of an edge means h hours forward; label h + 4 means h hours back.  The question: how
-// many hours is it from the first node to the last?
+// clock of 3 hours.  Label h + 1 of an edge means h hours forward, and label h + 4 means h hours back.  The question:
+// how many hours is it from the first node to the last?
 struct hours {
   t::index_t nodes;
   std::vector<t::labelled_edge> edges;
@@ -49,7 +49,8 @@ t::edge_transformer<float> network(t::index_t layers, t::index_t width) {
 }
 
 int main() try {
-  // ---- 2.  Memory for a batch, model, trainer.  All memory is planned here, for the largest batch of the data.
+  // ---- 2.  Memory for a batch, the model, and the trainer.  All memory is planned here, for the largest batch of the
+  // data.
   t::cpu::backend ex;
   auto const train = chains(1200, {2, 3, 4}, 1), valid = chains(99, {2, 3, 4}, 2), longer = chains(100, {5, 6}, 3);
   t::graph_dims const room = t::larger(t::room_for(train, 60), t::room_for(longer, 60));
@@ -58,7 +59,7 @@ int main() try {
   t::initialize(learner.parameters(), 1);
   std::fputs(t::summary(learner).text().c_str(), stdout);
 
-  // ---- 3.  Training: an order for each epoch, a rate, and a criterion for stopping.
+  // ---- 3.  Training, with an order of the samples for each epoch, a learning rate, and a condition to stop.
   auto const epoch_of = [&](std::uint64_t epoch) {
     return t::batches(loader, train, add_one, {.shuffle = 1, .epoch = epoch, .most = 60});
   };
@@ -82,7 +83,8 @@ int main() try {
                               .after_epoch = write});
   std::printf("the best of %zu epochs is %d\n", result.epochs.size(), static_cast<int>(result.best_epoch));
 
-  // ---- 4.  What was learned, by length, and the attention of the last layer at edge (0, 5) of one graph.
+  // ---- 4.  What the model has learned: the accuracy for each length, and the attention of the last layer at edge (0,
+  // 5) of one graph.
   auto const tested =
       t::evaluate(learner, loader, longer, add_one, {.group = [](auto const& h) { return h.nodes - 1; }, .most = 60});
   for (auto const& [edges, of_length] : tested.by)
@@ -95,7 +97,7 @@ int main() try {
     std::printf("over node %d: %.2f and %.2f\n", static_cast<int>(l), static_cast<double>(weights(0, l)),
                 static_cast<double>(weights(1, l)));
 
-  // ---- 5.  Another program, or this one tomorrow, reads the sizes from the file and needs no trainer.
+  // ---- 5.  A program that loads the checkpoint reads the sizes from the file, and needs no trainer.
   t::save_checkpoint("training.safetensors", {.configuration = {{"layers", 4}, {"width", 32}}}, learner);
   t::checkpoint const file("training.safetensors");
   auto const answer = t::with_backend<t::cpu::backend, t::reference::backend>("cpu:1", [&](auto& on) {
@@ -109,8 +111,8 @@ int main() try {
   std::printf("the last node is %d hours on, and %d is right\n", static_cast<int>(answer),
               static_cast<int>(longer[0].answer));
 
-  // The loaded model gives the same answer as the trainer, the model has learned its task, and the log has a line for
-  // each epoch.
+  // Checks that the loaded model gives the same answer as the trainer, that the model has learned its task, and that
+  // the log has a line for each epoch.
   t::index_t const of_learner = learner.classes(loader.upload().first).front();
   bool const learned = t::evaluate(learner, loader, valid, add_one, {.most = 60}).accuracy > 0.95;
   std::ifstream written("metrics.csv");

@@ -1,5 +1,5 @@
-// Your own layer inside a model: written with the library's operations, checked by finite differences, and trained as
-// the readout of an Edge Transformer.
+// Defines a layer of your own with the library's operations, checks it by finite differences, and trains it as the
+// readout of an Edge Transformer.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <vector>
@@ -12,7 +12,7 @@ using namespace triad;
 
 namespace mine {
 
-// ---- 1. The layer: a relu that gates an affine map.  The mathematics first, as in any layer of the library.
+// ---- 1.  The layer: a relu that gates an affine map.  Its formulas come first, as in any layer of the library.
 //
 // y = a * b,  a = relu(x u' + c),  b = x v' + e          * element by element; x (rows, in), u, v (out, in)
 // da = dy * b where a > 0, else 0;  db = dy * a;  dx = da u + db v
@@ -83,8 +83,8 @@ int main() {
   std::printf("%s\n", report.text().c_str());
 
   // ---- 3.  In a model.  A model is an embedding, layers and a readout; here the readout is a norm, our layer, and a
-  // map to the two answers.  Code that trains, saves and loads the model need not know the new layer: its parameters
-  // are called readout.second.first.gate.weight and so on.
+  // map to the two answers.  The code that trains, saves and loads a model works with the new layer without changes.
+  // The layer's parameters are called readout.second.first.gate.weight and so on.
   using edge_layer = edge_transformer_layer<float>;
   graph_model const network(
       embedding<float>{extents<dyn, dyn>(3, 16)},
@@ -95,8 +95,8 @@ int main() {
   trainer learner(ex, network, {.capacity = room});
   initialize(learner.parameters(), 1);
 
-  // The data: cycles of five nodes; edge (i, i + 1) has one of two labels.  The question: do the labels of the first
-  // two edges differ?
+  // The data: cycles of five nodes, in which edge (i, i + 1) has one of two labels.  The question: do the labels of the
+  // first two edges differ?
   graph_loader<cpu::backend> batch(room);
   auto const marked_cycles = [&] {
     batch.clear();

@@ -1,7 +1,8 @@
-// Trains a network on data that Thrust has made, in place and without a copy; Thrust also counts the right answers.
+// Trains a network on data that Thrust has made, without a copy.  Thrust also counts the right answers.
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvcc compiles this program for a GPU; a host compiler with THRUST_DEVICE_SYSTEM_CPP keeps the vectors in host memory.
+// nvcc compiles this program for a GPU.  A host compiler can compile it with THRUST_DEVICE_SYSTEM_CPP; the vectors are
+// then in host memory.
 #include <thrust/device_vector.h>
 #include <thrust/functional.h>
 #include <thrust/inner_product.h>
@@ -23,9 +24,9 @@ using device = triad::cpu::backend;
 #endif
 
 namespace essay {
-using namespace triad;  // in a namespace: nvcc generates code that says cuda::, which must not mean triad::cuda
+using namespace triad;  // within a namespace: in nvcc's generated code, cuda:: must not mean triad::cuda
 
-// ---- 1.  The data, made on the device: points of a square, and whether both coordinates have the same sign.
+// ---- 1.  The data, which are made on the device: points of a square, and whether both coordinates have the same sign.
 struct coordinate {
   std::uint64_t seed;
   TRIAD_HOST_DEVICE float operator()(std::size_t i) const {
@@ -106,7 +107,7 @@ int run() {
 
   thrust::device_vector<index_t> best(static_cast<std::size_t>(count));
   argmax_rows(ex, learner.infer(batch(others)), triad::cuda::view_of(best));
-  auto const loss = static_cast<double>(learner.loss());  // waits for all queued work; Thrust reads its results
+  auto const loss = static_cast<double>(learner.loss());  // waits for all queued work, whose results Thrust reads
   auto const correct = thrust::inner_product(best.begin(), best.end(), others.answer.begin(), index_t{0},
                                              thrust::plus<index_t>(), thrust::equal_to<index_t>());
   std::printf("loss %.3f; right: %d of %d other points\n", loss, static_cast<int>(correct), static_cast<int>(count));

@@ -1,9 +1,9 @@
-// Loads the weights of a PyTorch Transformer in a C++ program, and gets the same answers.
+// Loads the weights of a PyTorch Transformer in a C++ program, which then gives the same answers.
 // SPDX-License-Identifier: Apache-2.0
 //
-// torch_encoder.py wrote a file with an nn.TransformerEncoder, two sequences, and PyTorch's answers to them.  Your own
-// program needs only the part between the two lines below to use such a model; the rest compares the answers.  The
-// program fails if a number differs from PyTorch's by more than rounding in float explains.
+// torch_encoder.py wrote a file with an nn.TransformerEncoder, two sequences, and PyTorch's answers.  To use such a
+// model, your own program needs only the part between the two lines below.  The rest compares the answers.  The program
+// fails if a number differs from PyTorch's by more than rounding errors in float.
 //
 //   torch_encoder examples/tour/torch_encoder.safetensors
 #include <algorithm>
@@ -23,8 +23,8 @@ using namespace triad;
 int main(int count, char** arguments) try {
   safetensors const file(count > 1 ? arguments[1] : "torch_encoder.safetensors");
 
-  // Sequences are stored one after the other, without padding: here 5 tokens and then 3.  PyTorch padded the second one
-  // and masked the padding, so both programs compute the same rows.
+  // Sequences are stored one after the other, without padding: here 5 tokens and then 3.  PyTorch padded the second
+  // sequence and masked the padding, so both programs compute the same rows.
   index_t const sizes[] = {5, 3}, first[] = {0, 5}, rows = 8, width = 16;
   auto const numbers = file.read_as<float>("example.x"), expected = file.read_as<float>("example.y");
   tensor<float const, dyn, dyn> const x(numbers.data(), rows, width);
@@ -37,16 +37,16 @@ int main(int count, char** arguments) try {
       transformer_layer<float>({.width = width, .heads = 4, .hidden = 32}), extents<dyn>(2), false};
   runner encode(ex, encoder, row_dims(rows));
 
-  // 2.  Its weights.  Here the repeat is the whole model, so its layers are called 0 and 1; in PyTorch they are
-  // layers.0 and layers.1.  A tensor without a parameter is an error, and so is a parameter without a tensor, so no
-  // weight can stay zero unnoticed.  The tensors for our comparison are left out by name.
+  // 2. Its weights.  Here the whole model is a repeat, so its layers are called 0 and 1.  In PyTorch they are called
+  // layers.0 and layers.1.  A tensor without a parameter is an error, and so is a parameter without a tensor, so every
+  // weight is loaded.  The tensors for our comparison are left out by name.
   load_weights(file, encode.parameters(), torch_encoder("layers.", ""), {.leave_out = {"example.*"}});
 
   // 3. The answer.
   auto const y = encode({x, sequences});
   // ----
 
-  // The answers agree to six digits.  PyTorch adds in another order, so the last bits differ.
+  // The answers agree to six digits.  PyTorch adds numbers in another order, so the last bits differ.
   float furthest = 0;
   for (index_t r = 0; r < rows; ++r)
     for (index_t c = 0; c < width; ++c)
@@ -54,8 +54,8 @@ int main(int count, char** arguments) try {
   std::printf("%d states of width %d, PyTorch's to within %.1e\n", static_cast<int>(rows), static_cast<int>(width),
               static_cast<double>(furthest));
 
-  // Would a wrong weight be noticed?  Every parameter affects the answer, except the bias of the keys: it shifts all
-  // scores of a token equally, and softmax ignores such a shift.
+  // Checks that a wrong weight would be noticed: every parameter must affect the answer.  Only the bias of the keys
+  // does not, because it shifts all scores of a token equally, and softmax ignores such a shift.
   bool all_seen = true;
   walk(encode.parameters().mutable_values(), [&](std::string const& path, auto view) {
     std::vector<float> const right(y.data_handle(), y.data_handle() + rows * width);

@@ -1,10 +1,11 @@
-// Trees as vectors, in a program with its own tree type: formulas are rewritten into negation normal form by De
-// Morgan's laws.
+// Rewrites formulas into negation normal form by De Morgan's laws.  The formulas are trees of the program's own type,
+// encoded as vectors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program has its own type of formulas.  It needs vectors to compare, store or blend formulas, and wants to rewrite
-// them without decoding them into symbols.  Nothing is learned here.  The program needs only triad/tree/: no BLAS, no
-// backend.  Each part checks its claims at its end; the program fails if one is false.
+// Suppose that a program has its own type of formulas.  It encodes them as vectors to compare, store or blend them, and
+// must rewrite the vectors without decoding them.  Nothing is learned here.  The program needs only triad/tree/, and
+// neither a BLAS nor a backend.  Each part of the program checks its results at its end.  The program fails if a check
+// fails.
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -14,7 +15,7 @@
 
 using namespace triad;
 
-// ---- The program's own type: formulas over p, q and r as nodes with pointers, and the truth value of a formula. ----
+// ---- The program's own type: a formula over p, q and r consists of nodes with pointers, and has a truth value. ----
 struct formula {
   std::string label;  // not, and, or; else a name
   std::shared_ptr<formula const> left{}, right{};
@@ -50,7 +51,7 @@ using language = symbol_algebra<sparse_algebra<double>>;
 using tree = language::tree;
 
 struct laws {
-  tree none, negation, both, either;  // the empty tree, and a tree of one node for each connective
+  tree none, negation, both, either;  // the empty tree, and a one-node tree for each connective
 
   explicit laws(language const& l)
       : none(l.none()),
@@ -58,8 +59,8 @@ struct laws {
         both(l.encode(symbol_tree("and"))),
         either(l.encode(symbol_tree("or"))) {}
 
-  // Returns the weight of a label at the root.  Fillers are orthonormal, so this is the inner product with the one-node
-  // tree.
+  // Returns the weight of a label at the root.  Fillers are orthonormal, so the weight is the inner product with the
+  // one-node tree of the label.
   static double rooted(tree const& x, tree const& label) { return inner_product(x, label); }
   tree negated(tree const& x) const { return cons(x, none, negation); }
 
@@ -72,8 +73,8 @@ struct laws {
                 to_or * either + to_and * both);
   }
 
-  // Repeats until every `not` stands before a name.  Each decision is made by an inner product, without decoding
-  // symbols.
+  // Applies the laws until every `not` stands before a name.  Inner products decide which law to apply.  No symbol is
+  // decoded.
   tree normal(tree const& x) const {
     auto const is = [](tree const& t, tree const& label) { return rooted(t, label) > 0.5; };
     if (is(x, both) || is(x, either)) return cons(normal(car(x)), normal(cdr(x)), x);
@@ -95,8 +96,8 @@ int main() {
   language const logic(sparse_algebra<double>(2, 64, words.size()), words, 1);  // binary, 64 levels; drawn by seed 1
   laws const by(logic);
 
-  // One formula, encoded, rewritten and decoded.  The normal form is the one that a person would write, and has the
-  // same truth value in all eight worlds.
+  // One formula, encoded, rewritten and decoded.  The normal form is as a person would write it.  Its truth value
+  // equals that of the original formula for all eight assignments of p, q and r.
   auto const before = to_formula(parse_tree("( not ( and p ( or ( not q ) ( not ( and q r ) ) ) ) )"));
   auto const found = logic.decode(by.normal(logic.encode(to_tree(before))));
   std::printf("%s\n= %s\n", to_text(to_tree(before)).c_str(), to_text(found).c_str());
@@ -104,9 +105,9 @@ int main() {
   for (unsigned world = 0; world < 8; ++world)
     expect(holds(before, world) == holds(to_formula(found), world), "the same formula");
 
-  // Two formulas are added as vectors and rewritten at once: a linear map of a sum is the sum of the results.  If one
-  // result is subtracted, the other can be decoded.  In this way a learner can weigh several programs before it chooses
-  // one.
+  // Two formulas are added as vectors, and their sum is rewritten in one step: a linear map of a sum is the sum of the
+  // results.  If one result is subtracted, the other can be decoded.  In the same way, a model that learns programs can
+  // weigh several programs before it chooses one.
   auto const x = logic.encode(parse_tree("( not ( and p q ) )")), z = logic.encode(parse_tree("( not ( or q r ) )"));
   auto const mixed = by.de_morgan(blend({0.7, 0.3}, {x, z}));
   auto const rest = (1 / 0.3) * (mixed - by.de_morgan(0.7 * x));

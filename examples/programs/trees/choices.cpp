@@ -28,7 +28,7 @@ double doubt(std::vector<double> const& weights) {
 
 namespace {
 
-/// Returns the doubt of one argument choice of a step.
+/// Returns the doubt of one argument of a step.
 double doubt_of(traced_step const& s, tree_argument a) {
   std::vector<double> weights;
   for (auto const& of_tree : s.arguments) weights.push_back(of_tree[static_cast<std::size_t>(a)]);
@@ -167,7 +167,7 @@ std::string table_of_steps(std::vector<choice_record> const& all, std::string co
   return table.text() + "\n";
 }
 
-/// Returns whether gradients were recorded: a run has none before its first update.
+/// Returns whether gradients were recorded.  Before its first update, a run has none.
 bool has_gradients(std::vector<choice_record> const& all) { return all.back().update > 0; }
 
 double largest_gradient(choice_record const& r) {

@@ -1,4 +1,4 @@
-// The rows of a data set, pairs of a source tree and a target tree, in parts such as training and test.
+// The rows of a data set, in parts such as training and test.  A row is a pair of a source tree and a target tree.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,9 +21,9 @@ struct row {
 
 /// A file of a data set.
 struct part {
-  std::string name, title;         // the name in options and messages; the name in tables
+  std::string name, title;         // name in options and messages; name in tables
   std::vector<row> rows{};         // empty if there is no such file
-  index_t skipped = 0;             // number of rows that are left out because they are too deep
+  index_t skipped = 0;             // number of omitted rows, which are too deep
   index_t read = 0;                // number of rows in the file
   std::vector<index_t> numbers{};  // for each kept row, its number in the file, from 1
 
@@ -32,8 +32,8 @@ struct part {
   part(std::string called, std::string titled) : name(std::move(called)), title(std::move(titled)) {}
 };
 
-/// The parts in the order in which their labels get numbers: training rows, dev, tests.  The first two parts always
-/// exist, even if they have no rows.
+/// The parts, in the order in which their labels get numbers: training rows, dev, tests.  The parts of the training
+/// rows and of dev always exist, but may have no rows.
 struct data_set {
   std::vector<part> parts;
 
@@ -53,20 +53,20 @@ inline part const& part_called(data_set const& data, std::string const& name) {
   refuse("there is no part {}: the data have {}", name, names);
 }
 
-/// The largest depth of a tree that is read.  In a deeper tree, some positions would exceed index_t.
+/// The largest depth of a tree that can be read.  In a deeper tree, some positions would exceed the range of index_t.
 inline constexpr index_t deepest_numbered = 63;
 /// The largest depth of a machine's trees.
 inline constexpr int deepest_model = 24;
 
-/// The largest depth of a row's trees; a tree that is only a root has depth 1.  Rows with deeper trees are left out, as
-/// in the released program, or refused.
+/// The largest depth of a row's trees.  A tree of one node has depth 1.  Rows with deeper trees are left out, as in the
+/// released program, or refused.
 struct depth_limit {
   index_t most = deepest_numbered;
   bool skip = false;
-  bool trained = false;                        // true if the machine is trained: its depth is then fixed
+  bool trained = false;                        // the machine is trained, so its depth is fixed
   std::function<bool(row const&)> is_about{};  // returns whether the run uses a row; empty: it uses every row
 
-  /// Returns false if the row is too deep and must be left out.  Throws data_error if it is too deep and `skip` is
+  /// Returns false if the row is too deep and `skip` is true.  Throws data_error if the row is too deep and `skip` is
   /// false.
   bool admits(row const& r) const {
     auto const depth = r.depth();

@@ -1,8 +1,8 @@
-// Draws trees as SVG.  The trees of an explanation are placed one below the other.
+// Draws trees as SVG.  The trees of an explanation are drawn one below another.
 // SPDX-License-Identifier: Apache-2.0
 //
 // The width of a subtree is the sum of its children's widths, or the width of its label if the label is wider.  A node
-// is centred above its children.  So labels of the same level never overlap, and one pass from the last node to the
+// is centred above its children.  So labels on the same level do not overlap, and one pass from the last node to the
 // first computes the layout.
 #pragma once
 
@@ -27,7 +27,7 @@ struct tree_layout {
 
 inline constexpr double letter_width = 7, line_height = 28;
 
-/// Returns the width of a label, which depends on its characters, not on its bytes.
+/// Returns the width of a label.  The width depends on the number of characters, not of bytes.
 inline double label_width(std::string const& label) {
   auto const letters = std::count_if(label.begin(), label.end(),
                                      [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; });
@@ -91,8 +91,8 @@ inline std::string svg_page(double width, double height, std::string const& cont
 }  // namespace detail
 
 /// Draws the input tree and the tree of every step.  The title above a tree is the step's operation.  On the left side,
-/// an arc leads from each tree that the step reads to the step; an arc is wider if its weight is larger.  Steps that
-/// the result does not need are grey.
+/// an arc leads to a step from each tree that it reads.  The larger the weight, the wider the arc.  Steps that the
+/// result does not need are grey.
 inline std::string to_svg(explanation const& e) {
   using programs::detail::escaped, programs::detail::number;
   constexpr double margin = 16, beside = 22;
@@ -121,7 +121,7 @@ inline std::string to_svg(explanation const& e) {
     auto const& s = e.steps[k];
     add(fmt::format("T{}  {}{}", k + 1, headline(s), s.tree.empty() ? "  (the empty tree)" : ""), s.tree, s.needed);
     for (auto const& a : s.arguments) {
-      if (a.tree == no_tree) continue;  // the empty tree is not drawn; the step's title has it
+      if (a.tree == no_tree) continue;  // the empty tree is not drawn, but is in the step's title
       double const from = at[static_cast<std::size_t>(a.tree)] + 3, to = at.back() - 3,
                    bend = left - beside - 12 * static_cast<double>(static_cast<index_t>(k) + 1 - a.tree);
       content += "<path d=\"M" + number(left - 6) + " " + number(from) + "C" + number(bend) + " " + number(from) + " " +

@@ -1,5 +1,5 @@
-// The verb explain of every tree-to-tree program: shows the program that a machine runs on one tree, or the programs
-// for all rows of a part.
+// The verb `explain` of all tree-to-tree programs.  It shows the program that a machine runs on one tree, or the
+// programs for all rows of a part of the data.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@
 namespace triad::programs::trees {
 namespace {
 
-/// Returns the row to explain.  If the source is given by --tree, the target is empty.
+/// Returns the row to explain.  If --tree gives the source, the target is empty.
 row chosen_row(program_options const& o, data_reader const& read) {
   if (!o.tree.empty()) return {tree_from(o.tree, o.binarise), {}};
   auto const data = read(true).data;

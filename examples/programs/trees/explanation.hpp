@@ -1,4 +1,4 @@
-// The steps of a machine for one tree: as text, as JSON, and for Graphviz.
+// Writes the steps of a machine for one tree as text, as JSON, and for Graphviz.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,12 +24,12 @@ inline std::string weight_text(double weight) {
   return text;
 }
 
-/// Returns the name of a tree: "T3", or "<empty>".
+/// Returns the name of a tree, such as "T3", or "<empty>".
 inline std::string name_of_tree(index_t number) {
   return number == no_tree ? std::string(empty_label) : fmt::format("T{}", number);
 }
 
-/// Returns the title of a step: "CONS 0.99  LF  T3 1.00  T1 0.98".
+/// Returns the title of a step, such as "CONS 0.99 LF T3 1.00 T1 0.98".
 inline std::string headline(explained_step const& s) {
   std::string text = std::string(name_of(s.what)) + " " + weight_text(s.weight);
   if (s.what == tree_operation::cons) text += "  " + s.root;
@@ -80,8 +80,8 @@ inline std::string to_json(explanation const& e) {
   return json.dump(2) + "\n";
 }
 
-/// Returns a graph whose nodes are trees.  An edge leads from each tree to the trees that are made from it.  Trees that
-/// the result does not need are grey.
+/// Returns a graph for Graphviz whose nodes are trees.  An edge leads from each tree to each tree that is made from it.
+/// Trees that the result does not need are grey.
 inline std::string to_dot(explanation const& e) {
   auto const quoted = [](std::string const& text) {
     std::string result = "\"";

@@ -1,4 +1,4 @@
-// One machine on one backend: the interface that the program's verbs use.
+// The interface of a machine on one backend, which the program's verbs use.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@
 namespace triad::programs::trees {
 
 struct placed_node {
-  index_t position, filler;  // position in breadth-first order; number of the label, which is never 0
+  index_t position, filler;  // position in breadth-first order; number of the label, never 0
   bool operator==(placed_node const&) const = default;
 };
 
@@ -40,12 +40,12 @@ class machine : public learner {
 
   // To use a batch: clear it, add rows, then call one of the functions below.
   virtual void clear() = 0;
-  /// Returns false if the batch is full.  All nodes must lie within the machine's positions.
+  /// Adds a row to the batch.  Returns false if the batch is full.  The machine must have the positions of all nodes.
   virtual bool add(placed_row const& row) = 0;
-  /// Returns the symbols of all answers of the batch, position by position; 0 means no symbol.  They are valid until
-  /// the next call.
+  /// Returns the symbols of all answers of the batch, position by position. 0 means that a position has no symbol.  The
+  /// symbols are valid until the next call.
   virtual std::span<index_t const> infer() = 0;
-  /// Returns the steps of the last infer() for each row of the batch.  If `trees`, each step also has the tree that it
+  /// Returns the steps of the last infer() for each row of the batch.  If `trees`, includes the tree that each step
   /// wrote.
   virtual std::vector<tree_trace> traced(bool trees) = 0;
   /// For each step, returns the norm of the gradient with respect to its agent's parameters in the last update, after
@@ -54,13 +54,13 @@ class machine : public learner {
 
   virtual tree_positions<> const& positions() const = 0;
 
-  /// Copies the parameters of a machine that has only the first of these positions; all other sizes must be equal.  The
-  /// smaller machine drops nodes for which it has no position.  If no step makes such a node, both machines give the
-  /// same answers.
+  /// Copies the parameters of a machine that has fewer positions.  All other sizes must be equal.  The smaller machine
+  /// drops nodes at positions that it does not have.  If no step makes such a node, both machines give the same
+  /// answers.
   virtual void widen(machine const& smaller) = 0;
 
-  /// Makes the machine that the options describe, and moves the backend into the machine.  Each backend's own source
-  /// file calls this function.
+  /// Makes the machine that the options describe, and moves the backend into the machine.  The source file of each
+  /// backend calls this function.
   template <class Ex>
   static std::unique_ptr<machine> make(Ex ex, options const& o, room const& z);
 };

@@ -21,7 +21,7 @@
 
 namespace triad::programs::trees {
 
-/// `Roles` owns the memory that the model's interpreter refers to; std::monostate if there is none.
+/// `Roles` owns the memory that the model's interpreter refers to.  It is std::monostate if there is no such memory.
 template <class Model, class Ex, class Roles>
 class machine_on final : public learner_on<machine_on<Model, Ex, Roles>, machine, Model, Ex> {
   using base = learner_on<machine_on<Model, Ex, Roles>, machine, Model, Ex>;
@@ -68,8 +68,8 @@ class machine_on final : public learner_on<machine_on<Model, Ex, Roles>, machine
   }
 
   tree_positions<> const& positions() const override { return positions_; }
-  /// Copies each row of a parameter.  If the new row is longer, the rest of it is zero.  Only the rows of `shrink`
-  /// become longer, because only its columns are positions.
+  /// Copies each row of a parameter.  If the new row is longer, its remaining elements are zero.  Only the rows of
+  /// `shrink` become longer, because only the columns of `shrink` are positions.
   void widen(machine const& smaller) override {
     TRIAD_EXPECTS((std::is_same_v<Roles, std::monostate>), "machine: over such roles there are no first positions");
     auto const& from = dynamic_cast<machine_on const&>(smaller).trainer_.parameters();
@@ -96,15 +96,15 @@ class machine_on final : public learner_on<machine_on<Model, Ex, Roles>, machine
     return true;
   }
 
-  /// Accumulates one part of an update.  The gradient to which evenness is added has already been scaled by `fraction`,
-  /// so evenness must be scaled by `fraction`, too.
+  /// Accumulates the gradients of one part of an update's batch.  The gradient of the loss is scaled by `fraction`
+  /// before evenness is added to it, so evenness is scaled separately.
   void accumulate(double fraction) override {
     fraction_ = fraction;
     base::accumulate(fraction);
     fraction_ = 1;
   }
 
-  /// Uploads the batch together with the noise and the settings of the current update.
+  /// Uploads the batch, the noise and the settings of the current update.
   auto upload() {
     auto batch = plain();
     if (noise_) noise_->add(batch.first, trainer_.step() | std::uint64_t{trainer_.part()} << 32);
@@ -149,14 +149,15 @@ class machine_on final : public learner_on<machine_on<Model, Ex, Roles>, machine
     auto batch = loader_.upload();
     if (choice_of_arguments(options_) == "gumbel-released") batch.first.over = choice_over::arguments;
     if constexpr (!std::is_same_v<Roles, std::monostate>) {
-      // With these roles, even a tree with few nodes has values in every row, so no row may be skipped.
+      // With roles that are not unit vectors, even a tree with few nodes has values in every row, so no row may be
+      // skipped.
       batch.first.support = {};
       batch.first.bounds = nullptr;
     }
     return batch;
   }
 
-  /// Returns the symbol with the largest score in each row of `scores` (batch N, symbols).
+  /// Returns the symbol with the largest score for each row of `scores` (batch N, symbols).
   std::span<index_t const> decoded(matrix<float const> scores) {
     vec<index_t> const there(static_cast<index_t*>(symbols_there_.data()), scores.extent(0));
     decode_rows(ex_, scores, decode_threshold, there);
@@ -173,7 +174,7 @@ class machine_on final : public learner_on<machine_on<Model, Ex, Roles>, machine
   buffer<typename Ex::memory> symbols_there_;
   std::vector<index_t> symbols_;
   batch_type given_{};   // the batch of the last infer()
-  double fraction_ = 1;  // the fraction of the update's batch that is in this upload
+  double fraction_ = 1;  // the fraction of the update's batch that is uploaded
 };
 
 template <class Ex>

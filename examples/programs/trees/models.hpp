@@ -1,4 +1,5 @@
-// Makes the machines of these programs from their options, with their initial values and the noise of their choices.
+// Makes the machines of tree-to-tree programs from the options, with their initial values and the noise of their
+// choices.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,8 +21,8 @@
 
 namespace triad::programs::trees {
 
-/// Returns the options of a binary machine whose fillers are unit vectors, one for each symbol.  The random orthonormal
-/// fillers of the released program are these vectors after a rotation.
+/// Returns the options of a binary machine whose fillers are unit vectors, one for each symbol.  The released program
+/// has random orthonormal fillers instead, which are a rotation of the unit vectors.
 inline tree_machine_options sizes_of(options const& o, machine_options const& z) {
   return {.steps = o.steps,
           .symbols = z.symbols,
@@ -43,7 +44,7 @@ inline tree_machine_options sizes_of(options const& o, machine_options const& z)
 template <class Memory>
 class role_memory {
  public:
-  /// Draws one random orthonormal role for each position from a seed; the width of a role is the number of positions.
+  /// Draws a random orthonormal role for each position from a seed.  The width of a role is the number of positions.
   /// Then computes the matrices: first each D_c, then each E_c = D_c'.
   role_memory(tree_positions<> const& positions, std::uint64_t seed, Memory const& where)
       : there_(bytes(positions), where) {
@@ -78,9 +79,10 @@ class role_memory {
   buffer<Memory> there_;
 };
 
-/// Returns how a parameter is initialised, as in the released program.  Token vectors are normal.  The three input maps
-/// of an attention are one matrix (3 d, d), which is Xavier uniform, with biases of 0.  All other linear maps have
-/// PyTorch's defaults: uniform, with a bound that depends on the number of inputs.
+/// Returns how a parameter is initialised, as in the released program.  Token vectors are drawn from a normal
+/// distribution.  The three input maps of an attention are drawn as one matrix (3 d, d), with Xavier uniform; their
+/// biases are 0.  All other linear maps have PyTorch's defaults: they are uniform, with a bound that depends on the
+/// number of inputs.
 inline initializer first_values_of(options const& o, std::string const& path) {
   if (path == "operation_token" || path == "root_token" || path == "empty_token") return initializer::normal(1);
   if (path.find(".norm") != std::string::npos) return initializer::by_name();
@@ -96,9 +98,9 @@ inline initializer first_values_of(options const& o, std::string const& path) {
   return initializer::linear_uniform();
 }
 
-/// Returns the path of a parameter within its layer; empty if the parameter is not in a layer of an agent.  The layers
-/// of all agents begin as copies of the first agent's first layer.  So parameters with the same path have the same
-/// initial values.
+/// Returns the path of a parameter within its layer.  Returns an empty text if the parameter is not in a layer of an
+/// agent.  At the beginning, the layers of all agents are copies of the first agent's first layer, so parameters with
+/// the same path within a layer have the same initial values.
 inline std::string in_first_layer(std::string const& path) {
   if (!path.starts_with("agents.")) return {};
   auto const layers = path.find(".layers.");
@@ -106,13 +108,13 @@ inline std::string in_first_layer(std::string const& path) {
   return path.substr(path.find('.', layers + 8) + 1);
 }
 
-/// Returns the step, from 0, whose agent has this parameter; -1 if no agent has it.
+/// Returns the number, from 0, of the step whose agent has this parameter.  Returns -1 if no agent has it.
 inline int step_of(std::string const& path) {
   static constexpr std::string_view agents = "agents.";
   return path.starts_with(agents) ? std::stoi(path.substr(agents.size())) : -1;
 }
 
-/// Draws a number for the noise of Gumbel-softmax: minus the logarithm of an exponential variable.
+/// Draws a number for the noise of Gumbel-softmax.  It is minus the logarithm of an exponential variable.
 inline float gumbel(random_stream& random) {
   double const u = random.uniform();  // in [0, 1)
   return static_cast<float>(-std::log(-std::log1p(-std::max(u, 1e-300))));
@@ -132,8 +134,8 @@ class gumbel_noise {
         arguments_(static_cast<std::size_t>(steps * batch * last_choices_ * 4)),
         upload_(bytes(steps, batch, last_choices_), where) {}
 
-  /// Adds the noise of an update to a batch; it is valid until the next call.  Numbers are always drawn for both
-  /// operations and arguments.  So the noise of the one kind does not depend on whether the other kind has noise.
+  /// Adds the noise of an update to a batch.  The noise is valid until the next call.  Numbers are always drawn for
+  /// both operations and arguments, so the noise of operations does not depend on whether arguments have noise.
   void add(tree_batch<float>& in, std::uint64_t update) {
     index_t const batch = in.sizes.batch;
     random_stream random(key_, update);
@@ -165,7 +167,7 @@ class gumbel_noise {
   index_t steps_;
   std::uint64_t key_;
   bool on_operations_, on_arguments_;
-  index_t last_choices_;  // number of trees that an argument of the last step can choose from
+  index_t last_choices_;  // number of trees among which an argument of the last step is chosen
   std::vector<float> operations_, arguments_;
   batch_upload<Ex> upload_;
 };

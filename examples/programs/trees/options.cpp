@@ -1,4 +1,4 @@
-// The list of options, and the checks of which options can be combined.
+// Lists the options of tree-to-tree programs, and checks which options can be combined.
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
@@ -21,7 +21,7 @@ void options::each(option_list& f) {
            "Leave rows out whose trees are too deep, as the released program does, instead of refusing them")
       .opposite("no-skip-deeper")
       .also({"evaluate", "explain"});
-  // A machine has no layers that could be tied.  Its rate and its temperature fall only once, so its schedule has no
+  // A machine's layers cannot be tied.  Its learning rate and its temperature fall only once, so its schedule has no
   // restarts.
   option_list common;
   stack_options::each(common);
@@ -68,7 +68,7 @@ void options::each(option_list& f) {
       .opposite("no-empty-tree")
       .newer()
       .shapes();
-  // If no choice has a temperature, the option has no effect, and a resumed run may change it.
+  // If no choice has a temperature, the option has no effect, so a resumed run may change it.
   f.seldom("temperature", &temperature, "Of softmax in training: scores are divided by it; it falls from this to 1")
       .between(1, 1000000)
       .free(cooling == 0);
@@ -179,7 +179,8 @@ std::string choice_in(nlohmann::json const& choice, char const* what) {
 }
 
 void options::follow_recipe() {
-  // --choice on the command line is for both choices, so it overrides a config file's line about only one of them.
+  // --choice on the command line sets both choices, so it overrides an option in the config file that sets only one of
+  // them.
   if (given.contains("choice")) {
     if (configured.contains("operation-choice")) operation_choice.clear();
     if (configured.contains("argument-choice")) argument_choice.clear();
@@ -188,8 +189,9 @@ void options::follow_recipe() {
   auto const set = [this](char const* name, auto& value, auto to) {
     if (!is_set(name)) value = to;
   };
-  // Programs of many steps must make nodes whose label is not in a tree yet.  If the root were not a distribution, it
-  // could hide an unsure choice there.  Such a step also needs the empty tree, which no earlier step may have made.
+  // A program of many steps must make nodes whose label is not yet in any tree.  If the root of such a node were not a
+  // distribution, its scores could hide an unsure choice.  Such a step also needs the empty tree, which may not be the
+  // result of an earlier step.
   bool const many_steps = recipe == "long";
   bool const among_trees = choice_of_arguments(*this) != "gumbel-released";
   if (many_steps) {
@@ -206,8 +208,9 @@ void options::follow_recipe() {
     set("first-rows", first_rows, many_steps ? 0.4 : 0.5);
   auto const falls =
       static_cast<int>(std::min<std::int64_t>(many_steps ? updates / 2 : updates / 4 * 3, 1'000'000'000));
-  // Sets two options that belong together: a value, and the number of updates until it has no effect.  If the given one
-  // of them turns the effect off, the other is turned off, too.  Otherwise the other gets the value of the recipe.
+  // Sets two options that belong together: a value, and the number of updates until the value has no effect.  If only
+  // one of the two is given and turns the effect off, the other is turned off too.  Otherwise the option that is not
+  // given has the value of the recipe.
   auto const both = [&](char const* name, double& value, double off, double to, char const* until, int& count,
                         bool decided) {
     bool const on = (decided || is_set(name) || is_set(until)) && !(is_set(name) && value == off);

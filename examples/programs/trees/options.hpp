@@ -1,4 +1,4 @@
-// Options of every tree-to-tree program: machine and training.
+// The options of all tree-to-tree programs: machine and training.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,52 +12,52 @@
 
 namespace triad::programs::trees {
 
-/// The defaults are those of the released program's command, with two exceptions: the number of steps, and the depth of
-/// the roles, which is no larger than that of the data.
+/// The defaults are those of the released program's command, except for the number of steps and the depth of the roles,
+/// which is no larger than the depth of the data.
 struct options : stack_options {
   bool skip_deeper = false;  // leaves out rows deeper than `depth`, as the released program does
-  bool binarise = false;     // reads treebank trees, with any number of children, and makes them binary
+  bool binarise = false;     // reads treebank trees, with any number of children; makes them binary
 
   // model: `layers` is the number of Transformer layers in each step
   int steps = 8;                   // number of steps of the machine
   int depth = 12;                  // largest depth of a tree; roles are only as deep as the data's deepest tree
-  int role_depth = 0;              // levels of roles, if that is more than the depth of the data
-  std::string choice = "softmax";  // softmax; gumbel: with noise, and a falling temperature in training;
+  int role_depth = 0;              // levels of roles, if more than the depth of the data
+  std::string choice = "softmax";  // softmax; gumbel: with noise and a falling temperature in training;
                                    // gumbel-released: gumbel by the released program's method
   std::string operation_choice;    // for operations only: softmax or gumbel; empty: `choice`
   std::string argument_choice;     // for arguments only: softmax, gumbel or gumbel-released; empty: `choice`
   std::string root = "scores";     // root of cons: scores: the agent's output; distribution: softmax of that output
-  bool empty_tree = false;         // every step may choose the empty tree as an argument, so no step has to make it
+  bool empty_tree = false;         // every step may choose the empty tree as an argument
   double temperature = 1;          // initial temperature of softmax in training; it falls to 1
   int cooling = 0;                 // updates until the temperature is 1
-  std::string loss = "squared";    // squared or divergence: how far the score of the right symbol is from 1
+  std::string loss = "squared";    // squared or divergence: distance of the right symbol's score from 1
   double floor = 1e-3;             // below this score, the divergence is replaced by its tangent at this score
   double empty_weight = 1;         // initial weight of positions without a symbol in the loss; it changes to 1
   int empty_updates = 0;           // updates until that weight is 1
-  double evenness = 0;             // initial penalty on uneven choices; it falls to 0; reported losses do not have it
+  double evenness = 0;             // initial penalty on uneven choices; it falls to 0; not in reported losses
   double recency = 0;              // initial penalty on choosing an old tree: `recency` / `steps` for each step since
                                    // the tree was made; it falls to 0
   int even_updates = 0;            // updates until evenness and recency are 0
-  double choice_deviation = 0;     // standard deviation of the first maps that score choices; 0: as all linear maps
+  double choice_deviation = 0;     // of the initial maps that score choices; 0: as for all linear maps
   /// rows: canonical roles; matrices: random orthonormal roles; learned: matrices that are parameters.
   std::string interpreter = "rows";
   std::uint64_t role_seed = 1;  // seed of the random orthonormal roles
 
   // training: after the warm-up, the rate follows a cosine, as in the released program
-  std::string recipe = "published";  // published: as the preset; robust, long: our values for other options
+  std::string recipe = "published";  // published: as in the preset; robust, long: our values for other options
   int robust_warmup = 200;           // warm-up of the recipes robust and long
   std::int64_t updates = 20000;
-  int attempts = 1;                 // largest number of attempts; another one begins if the training rows are not right
-  double first_rows = 0;            // fraction of the training rows (the shortest) that are trained on first; 0: none
-  std::int64_t last_updates = 400;  // on all rows after the training on `first_rows`, if some rows are not right yet
-  double last_rate = 0;             // learning rate of `last_updates`; 0: a tenth of `rate`
+  int attempts = 1;                 // largest number of attempts; the next begins if training rows are wrong
+  double first_rows = 0;            // fraction of the training rows, the shortest, to train on first; 0: none
+  std::int64_t last_updates = 400;  // number of updates on all rows, after `first_rows`, if some are wrong
+  double last_rate = 0;             // learning rate in `last_updates`; 0: a tenth of `rate`
   int batch = 16;
   double decay = 0.1;
   double beta1 = 0.9, beta2 = 0.95;
-  int train_sample = 1000;          // number of training rows, from the first, that are scored at the end; 0: all
+  int train_sample = 1000;          // number of training rows to score at the end; 0: all
   std::int64_t evaluate_every = 0;  // updates between two checkpoints; 0: one epoch
 
-  bool zero_is_by_task = false;  // 0 steps or batch 0 mean the task's own number, which the program sets
+  bool zero_is_by_task = false;  // steps = 0 and batch = 0 mean the numbers of the task
 
   options() {
     model = "tree-machine";
@@ -78,13 +78,13 @@ struct options : stack_options {
  protected:
   /// Returns whether this option is on the command line or in the config file.
   bool is_set(char const* name) const { return given.contains(name) || configured.contains(name); }
-  /// Ignores the config file's --operation-choice and --argument-choice if the command line has --choice.  Then sets
+  /// If the command line has --choice, ignores the config file's --operation-choice and --argument-choice.  Then sets
   /// those options of the recipe that are not given.
   void follow_recipe();
 };
 
-/// Returns how operations are chosen: softmax or gumbel.  For operations, gumbel-released is the same as gumbel,
-/// because their scores have only one axis.
+/// Returns how operations are chosen: softmax or gumbel.  For operations, gumbel-released equals gumbel, because their
+/// scores have only one axis.
 inline std::string choice_of_operations(options const& o) {
   auto const& named = o.operation_choice.empty() ? o.choice : o.operation_choice;
   return named == "gumbel-released" ? "gumbel" : named;
@@ -93,7 +93,7 @@ inline std::string choice_of_operations(options const& o) {
 inline std::string choice_of_arguments(options const& o) {
   return o.argument_choice.empty() ? o.choice : o.argument_choice;
 }
-/// Returns the value of --choice that stands for both ways to choose; empty if there is none.
+/// Returns the value of --choice, if one value stands for both choices.  Otherwise returns an empty text.
 inline std::string choice_of_both(options const& o) {
   auto const operations = choice_of_operations(o), arguments = choice_of_arguments(o);
   if (operations == arguments) return arguments;
@@ -105,10 +105,11 @@ inline std::uint64_t update_of_attempt(options const& o, std::uint64_t update) {
   return update % static_cast<std::uint64_t>(o.updates);
 }
 
-/// Returns the temperature of an update.  Scores are divided by it before `choice`, softmax or gumbel, is applied.
+/// Returns the temperature of an update.  Scores are divided by the temperature before `choice`, softmax or gumbel, is
+/// applied.
 ///   softmax   The temperature falls from o.temperature to 1, by the same factor in every update.  Without cooling,
-///             machines with few steps often become sure of their choices early.  The other steps are then unused and
-///             have no gradient.  At a high temperature every step has a part in the answer; cooling then makes the
+///             machines with few steps often become sure of their choices early.  The steps that are not chosen then
+///             have no gradient.  At a high temperature, every step contributes to the answer.  Cooling then makes the
 ///             choices sharp.
 ///   gumbel    The temperature falls from 1 to 0.5, as in the released program.
 inline double temperature_at(options const& o, std::string const& choice, std::uint64_t update) {
@@ -123,22 +124,22 @@ inline double falling(double value, int until, std::uint64_t update) {
 }
 
 /// Returns the weight of evenness in the loss of an update, measured in positions.  The weight falls linearly from
-/// o.evenness to 0.  A sure choice has no gradient, so a wrong sure choice stays wrong.  Evenness keeps every choice
-/// unsure until the other choices are about right.
+/// o.evenness to 0.  A sure choice has no gradient, so a choice that is sure and wrong stays wrong.  Evenness keeps
+/// every choice unsure until all other choices are about right.
 inline double evenness_at(options const& o, std::uint64_t update) {
   return falling(o.evenness, o.even_updates, update);
 }
 
-/// Returns the penalty on old trees as arguments, in an update.  The score of a tree falls by penalty / o.steps for
-/// each step since the tree was made.  The penalty falls linearly from o.recency to 0.  Without it the first trees
-/// learn first, because most steps read them.  Then the first steps compute trees that belong to the end of the
+/// Returns the penalty of an update on old trees as arguments.  A tree that was written k steps ago has k · penalty /
+/// o.steps subtracted from its score.  The penalty falls linearly from o.recency to 0.  Without the penalty, the first
+/// steps learn first, because most steps read their trees.  They then compute trees that belong to the end of the
 /// program, and no earlier step is left to compute the arguments of these trees.
 inline double recency_at(options const& o, std::uint64_t update) { return falling(o.recency, o.even_updates, update); }
 
 /// Returns the weight that positions without a symbol have in the loss of an update.  The weight changes linearly from
-/// o.empty_weight to 1.  A tree has few nodes and many empty positions.  At weight 1, a soft choice loses as much at
-/// these positions as it gains at the right nodes.  With a small initial weight, the machine can try a choice before it
-/// is sure.
+/// o.empty_weight to 1.  A tree has few nodes and many empty positions.  At weight 1, a soft choice increases the loss
+/// at empty positions as much as it reduces the loss at the right nodes.  With a small initial weight, the machine can
+/// try a choice before it is sure.
 inline double empty_weight_at(options const& o, std::uint64_t update) {
   if (update >= static_cast<std::uint64_t>(o.empty_updates)) return 1;
   return o.empty_weight + (1 - o.empty_weight) * static_cast<double>(update) / o.empty_updates;

@@ -1,8 +1,8 @@
 // Binary trees as lists of nodes, each with its position and the number of its label.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Positions are numbered breadth-first: the children of i are at 2 i + 1 and 2 i + 2.  So a position does not depend on
-// a model's depth.
+// Positions are numbered breadth-first: the children of node i are at 2 i + 1 and 2 i + 2.  So the position of a node
+// does not depend on a model's depth.
 #pragma once
 
 #include <algorithm>

@@ -20,13 +20,13 @@ struct program_options : options {
 
   programs::questions questions;  // predict
   bool as_json = false;           // predict: answers as JSON
-  bool probabilities = false;     // predict: also prints the smallest weight of the choices
+  bool probabilities = false;     // predict: also prints the smallest weight of a choice
   std::string tree;               // predict, explain: an s-expression
-  std::string split;              // explain: name of the part; empty: the first test
-  int row = 0;                    // explain: number of a row in the part, from 1; 0: programs of all rows
+  std::string split;              // explain: name of the part; empty: the first test part
+  int row = 0;                    // explain: number of a row in the part, from 1; 0: all rows
   std::string json, dot, svg;     // explain: output files
   bool training = false;          // explain: shows how the choices change in training
-  double threshold = 0.9;         // evaluate, explain: least weight of a choice in an extracted program
+  double threshold = 0.9;         // evaluate, explain: smallest weight of a choice in an extracted program
   bool programs = false;          // evaluate: extracts programs and runs them
   bool discrete = false;          // evaluate: the same as `programs`
 
@@ -38,8 +38,7 @@ struct named_data {
   data_set data;
 };
 
-/// Reads the data that the options name.  `trained` is true if the data are for a trained machine, whose depth is
-/// fixed.
+/// Reads the data that the options name.  If `trained`, the data are for a trained machine, whose depth is fixed.
 using data_reader = std::function<named_data(bool trained)>;
 /// Returns the verbs train, evaluate, predict and explain.  `of_train` is the help text of train.
 std::vector<verb> verbs_of(program_options& o, data_reader const& read,
@@ -48,7 +47,7 @@ std::vector<verb> verbs_of(program_options& o, data_reader const& read,
 int explain(program_options& o, data_reader const& read);
 int train(program_options& o, data_reader const& read);
 
-/// Returns the depth limit of the rows that are read.
+/// Returns the depth limit for reading rows.
 inline depth_limit limit_of(options const& o, bool trained) {
   return {std::min<index_t>(o.depth, deepest_numbered), o.skip_deeper, trained};
 }

@@ -1,11 +1,10 @@
-// Reads rows of trees from JSON lines, one object in each line, and writes them.
+// Reads and writes rows of trees as JSON lines, one object in each line.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   {"source": "( S ( NP ... ) ( VP ... ) )", "target": "( LF ( V ... ) ( ARGS ... ) )"}        gzipped or not
 //
-// Other members are ignored.  An error message has the file and the line, and for an error in a tree also the column.
-// With --binarise, trees are in treebank notation, in which a node may have any number of children, and are made
-// binary.
+// Other members are ignored.  An error message has the file and the line, and the column if the error is in a tree.
+// With --binarise, trees are in treebank notation: a node may have any number of children.  They are made binary.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -26,11 +25,11 @@ inline symbol_tree tree_from(std::string const& text, bool binary, text_position
   return binary ? binarise(parse_treebank_tree(text, where)) : parse_tree(text, where);
 }
 
-/// Returns one of the two trees of a line; `object` is the line as JSON.  Throws data_error.
+/// Returns the tree `name` of a line.  `object` is the line as JSON.  Throws data_error.
 inline symbol_tree tree_in(nlohmann::json const& object, std::string const& line, char const* name, bool binary) {
   auto const text = member<std::string>(object, name, "a tree as text");
-  // Finds the tree's text in the line, so that error messages have the column that an editor shows.  A text with
-  // escapes is not found.
+  // Finds the text of the tree in the line, so that error messages have the column that an editor shows.  This does not
+  // find a text with escapes.
   auto const key = line.find('"' + std::string(name) + '"');
   auto const quote = key == std::string::npos ? key : line.find('"' + text + '"', key + std::string(name).size() + 2);
   bool const there = quote != std::string::npos;
@@ -50,8 +49,8 @@ inline row row_of(nlohmann::json const& object, std::string const& line, bool bi
   return {tree_in(object, line, "source", binary), tree_in(object, line, "target", binary)};
 }
 
-/// Returns the tree of a question.  The line is the tree itself, or an object as in data files; such an object need not
-/// have a target.
+/// Returns the tree of a question.  The line is the tree itself, or an object as in data files, which need not have a
+/// target.
 inline symbol_tree source_of(std::string const& line, bool binary = false) {
   return line.starts_with('{') ? tree_in(read_json_line(line), line, "source", binary) : tree_from(line, binary);
 }

@@ -15,7 +15,7 @@
 
 namespace triad::programs::trees {
 
-/// Returns a line about rows that are left out of a part; empty if none are.
+/// Returns a line about the rows that are left out of a part.  Returns an empty text if no rows are left out.
 inline std::string what_is_left_out(part const& p) {
   if (p.skipped == 0) return {};
   return fmt::format("{}: rows with deeper trees are left out, {} (--skip-deeper)\n", p.name, p.skipped);
@@ -26,9 +26,9 @@ inline std::string percent(double part) { return fmt::format("{:.1f}", 100 * par
 /// The scores of one part.
 struct part_tally {
   std::string title;
-  tally found{};  // has no rows if the part has none or was not scored
+  tally found{};  // without rows if the part has none or was not scored
 };
-/// In the order of the data, with the training rows first.
+/// The parts in the order of the data, the training rows first.
 using part_tallies = std::vector<part_tally>;
 
 inline part_tallies tallies_of(data_set const& data) {
@@ -37,8 +37,8 @@ inline part_tallies tallies_of(data_set const& data) {
   return all;
 }
 
-/// Returns whether a machine has failed, that is, whether fewer than 90 % of its training rows are right.  The paper
-/// does not report such runs.
+/// Returns whether a machine has failed: fewer than 90 % of its training rows are right.  The paper does not report
+/// such runs.
 inline bool has_failed(part_tallies const& t) { return t.front().found.accuracy() < 0.9; }
 
 inline std::string table_of(part_tallies const& tallies) {
@@ -54,9 +54,9 @@ struct seed_tallies {
   bool diverged = false, failed = false;
 };
 
-/// Returns a table of the scores of whole trees: a line for each seed, and the mean over all seeds that have a score.
-/// The paper leaves failed runs out of its means.  So if only some of the runs failed, a last line has the mean over
-/// the others.
+/// Returns a table of the scores of whole trees.  It has a line for each seed, and the mean over all seeds that have a
+/// score.  The means of the paper do not include failed runs.  So if only some runs failed, the last line has the mean
+/// over the runs that did not fail.
 inline std::string table_of(std::vector<seed_tallies> const& runs, std::uint64_t first_seed) {
   std::vector<std::string> header{"seed"};
   for (auto const& part : runs.front().found) header.push_back(part.title);

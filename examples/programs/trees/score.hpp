@@ -1,4 +1,4 @@
-// Scores of a machine's answers: whole trees, single nodes, and extracted programs.
+// Scores a machine's answers: whole trees, single nodes, and extracted programs.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   whole       the symbol at every position of the tree is right, as in the released program
@@ -35,7 +35,7 @@ struct tally {
   void add(placed_tree target, std::span<index_t const> answer) {
     std::int64_t filled = 0, found = 0;
     for (auto const symbol : answer) filled += symbol != 0 ? 1 : 0;
-    std::int64_t both = 0;  // number of positions that are filled in both trees
+    std::int64_t both = 0;  // number of positions with a node in both trees
     for (auto const& node : target) {
       auto const symbol = answer[static_cast<std::size_t>(node.position)];
       both += symbol != 0 ? 1 : 0;
@@ -50,7 +50,7 @@ struct tally {
 };
 
 struct program_tally {
-  std::int64_t rows = 0, discrete = 0, extracted = 0, agreeing = 0, correct = 0;  // correct: among the extracted
+  std::int64_t rows = 0, discrete = 0, extracted = 0, agreeing = 0, correct = 0;  // correct: of the extracted programs
   double least = 1;                                // the smallest weight of all programs' choices
   std::map<std::string, std::int64_t> programs{};  // how often each program was extracted
 };
@@ -70,8 +70,8 @@ inline std::vector<index_t> symbols_of(numbered_tree const& tree, tree_positions
   return symbols;
 }
 
-/// Runs the machine on the first `count` rows in batches.  For each batch, calls between(first row number, rows of the
-/// batch); then, for each of its rows, f(row number, answer).
+/// Runs the machine on the first `count` rows, in batches.  For each batch, calls between(number of the first row,
+/// number of rows), and then f(row, answer) for each row of the batch.  `row` is the number of the row.
 template <class F, class Between>
 void answer_all(machine& net, placed_rows const& rows, index_t count, F&& f, Between&& between) {
   auto const width = static_cast<std::size_t>(net.positions().count());
@@ -104,8 +104,8 @@ inline tally score(machine& net, placed_rows const& rows, index_t most = 0) {
   return t;
 }
 
-/// Scores the programs of all rows, and compares them with the machine's own answers.  Adds the scores of the machine's
-/// answers to `own`.
+/// Scores the programs of all rows, and compares their results with the machine's answers.  Adds the scores of the
+/// machine's answers to `own`.
 inline program_tally score_programs(machine& net, placed_rows const& rows, vocabulary const& labels, double threshold,
                                     tally& own) {
   program_tally t;

@@ -1,5 +1,5 @@
-// An HTML page with the steps of a machine on one tree.  For each step it shows every weight, and the trees that the
-// step read and wrote, both as symbols and as weighted mixtures of symbols.
+// An HTML page with the steps of a machine on one tree.  For each step, it shows every weight, and the trees that the
+// step read and wrote.  Trees are shown as symbols, and as weighted mixtures of symbols.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,15 +27,15 @@ inline nlohmann::ordered_json page_tree(symbol_tree const& tree) {
   return nodes;
 }
 
-/// Returns nodes for all positions where some symbol has at least the score `least`, and for all positions above these.
-/// A node has its best symbol and up to `most_others` other symbols.
+/// Returns a node for each position at which some symbol has at least the score `least`, and for each position above
+/// such a position.  A node has its best symbol, and up to `most_others` other symbols.
 inline nlohmann::ordered_json blended_tree(std::vector<written_symbol> const& symbols,
                                            tree_positions<> const& positions, vocabulary const& labels) {
   constexpr double least = 0.1;
   constexpr std::size_t most_others = 4;
   std::map<index_t, std::vector<written_symbol>> at;  // sorted by position, so that parents come before children
   for (auto const& s : symbols) at[s.position].push_back(s);
-  std::map<index_t, index_t> number;  // the node number of each drawn position
+  std::map<index_t, index_t> number;  // the number of the node at each drawn position
   for (auto& [position, written] : at) {
     std::stable_sort(written.begin(), written.end(), [](auto const& a, auto const& b) { return a.score > b.score; });
     if (written.front().score < least) continue;

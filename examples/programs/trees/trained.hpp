@@ -20,12 +20,12 @@
 
 namespace triad::programs::trees {
 
-/// Returns how `what`, "operations" or "arguments", is chosen according to a checkpoint's setting `choice`.  The
-/// setting is one name for both, or one name for each.  Returns an empty string if the name is unknown.
+/// Returns how `what`, "operations" or "arguments", is chosen according to the setting `choice` of a checkpoint.  The
+/// setting is one name for both, or an object with a name for each.  Returns an empty string if the name is unknown.
 std::string choice_in(nlohmann::json const& choice, char const* what);
 
-/// Returns the record of a run.  `depth` is the depth of the roles, which determines the machine's shape; o.depth is
-/// only the largest depth that trees may have.
+/// Returns the record of a run.  `depth` is the depth of the roles, which is part of the machine's shape. o.depth is
+/// the largest depth that trees may have.
 inline run_record record_of(options const& o, index_t depth, vocabulary const& labels) {
   auto configuration = configuration_of(o);
   configuration["depth"] = depth;
@@ -37,7 +37,7 @@ struct trained {
   vocabulary labels;
   std::unique_ptr<machine> net;
 
-  /// Reads o.run, which is a folder or a checkpoint, and allocates memory for `batch` trees.  Sets those options of o
+  /// Reads o.run, which is a folder or a checkpoint, and allocates memory for `batch` trees.  Sets the options in `o`
   /// that determine the model's shape to the values of the run.  Throws data_error.
   trained(options& o, index_t batch) {
     auto const file = open_run(o.run);
@@ -54,8 +54,8 @@ struct trained {
     net->load(file, record_of(o, o.depth, labels));
   }
 
-  /// Returns a tree with numbers in place of labels.  Throws data_error that names the node if a node does not fit the
-  /// machine.
+  /// Returns a tree with numbers in place of labels.  If a node does not fit the machine, throws a data_error that
+  /// names the node.
   numbered_tree numbered(symbol_tree const& tree) const {
     for (index_t at = 0; at < tree.size(); ++at)
       if (!labels.has(tree.label(at)) || tree.label(at) == empty_label)
@@ -66,8 +66,8 @@ struct trained {
     return numbers;
   }
 
-  /// Returns the machine's answer to a tree as symbols by position.  They are valid until the next call.  Throws
-  /// data_error in the same cases as numbered().
+  /// Returns the machine's answer to a tree: the symbol at each position.  The symbols are valid until the next call.
+  /// Throws data_error if numbered(source) throws.
   std::span<index_t const> answer(symbol_tree const& source) {
     (void)numbered(source);
     placed_rows rows;
@@ -77,8 +77,8 @@ struct trained {
     return net->infer();
   }
 
-  /// Returns all rows with numbers in place of labels.  Throws data_error that names the part and the row if a row does
-  /// not fit the machine.
+  /// Returns all rows with numbers in place of labels.  If a row does not fit the machine, throws a data_error that
+  /// names the part and the row.
   placed_rows placed(part const& rows) const {
     placed_rows all;
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {

@@ -1,4 +1,4 @@
-// The verb train of every tree-to-tree program: makes one run for each seed, and scores all parts.
+// The verb `train` of all tree-to-tree programs.  It trains one run for each seed, and scores all parts of the data.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/training.hpp"
 
@@ -24,7 +24,8 @@ namespace {
 class machine_training final : public training {
  public:
   /// `run` has the options of the whole run, which are stored in checkpoints.  `o` has the options of this training.
-  /// `first` is the training before it, with fewer positions; this training begins with its machine.
+  /// `first` is the training before this training.  Its machine has fewer positions, and this training begins with the
+  /// parameters of that machine.
   machine_training(options const& run, options const& o, training_data const& work, part_tallies& found,
                    std::string out, std::unique_ptr<machine_training> first = nullptr)
       : run_(run),
@@ -41,13 +42,13 @@ class machine_training final : public training {
     net().initialize(seed);
     if (!first_) return;
     TRIAD_EXPECTS(first_->net_, "machine_training: its first training comes before it");
-    first_->net_->with_averages([&] { net_->widen(*first_->net_); });  // fits() scored the averages
+    first_->net_->with_averages([&] { net_->widen(*first_->net_); });  // fits() has scored the averages
     first_->net_.reset();
   }
 
   learner& net() override {
     if (net_) return *net_;
-    std::size_t most = 1;  // number of rows in the largest part: no batch is larger
+    std::size_t most = 1;  // rows in the largest part: no batch is larger
     for (auto const& part : work_.data().parts) most = std::max(most, part.rows.size());
     auto const batch = std::min(static_cast<index_t>(most), static_cast<index_t>(options_.batch));
     net_ = make<machine>(
@@ -69,9 +70,9 @@ class machine_training final : public training {
             .measured = "whole_trees"};
   }
   double rate(std::int64_t update) override {
-    if (!begun_ && net_) begun_ = static_cast<std::int64_t>(net_->step());  // without a machine there is no update yet
-    // The released program's rate falls from epoch to epoch.  The second training of a run may be shorter than one
-    // epoch, so its rate falls from update to update.
+    if (!begun_ && net_) begun_ = static_cast<std::int64_t>(net_->step());  // without a machine, no update was made
+    // As in the released program, the rate falls after every epoch.  The second training of a run may be shorter than
+    // one epoch, so its rate falls after every update.
     bool const by_updates = first_ != nullptr;
     auto const epoch = by_updates ? 1 : work_.epoch_updates();
     auto const epochs = by_updates ? options_.updates : work_.epochs(options_.updates);
@@ -123,14 +124,14 @@ class machine_training final : public training {
  private:
   static constexpr index_t shown_rows = 64;  // number of rows whose choices are recorded for each checkpoint
 
-  // Fractions of right answers among the scored training rows.  If `enough` are right, no other attempt begins.  If
-  // `enough_at_last` are right, the second training ends.
+  // Fractions of right answers among the scored training rows.  If the fraction `enough` is right, no other attempt
+  // begins.  If the fraction `enough_at_last` is right, the second training ends.
   static constexpr double enough = 0.99, enough_at_last = 1;
 
-  /// Returns the scores of those training rows that are scored.
+  /// Returns the scores of the first o.train_sample training rows.
   tally const& of_training_rows() { return tally_of(work_.train(), options_.train_sample); }
-  /// Returns the scores of rows.  Scoring deep trees is slow, so scores are kept until the weights change.  The number
-  /// of the update identifies the weights, because the caller always uses the averages if there are any.
+  /// Returns the scores of rows.  To score deep trees is slow, so scores are kept until the weights change.  The number
+  /// of the update identifies the weights, because the caller always takes the averages if there are any.
   tally const& tally_of(placed_rows const& rows, index_t most = 0) {
     if (auto const done = net_->step(); scored_at_ != done) {
       scored_.clear();
@@ -142,14 +143,14 @@ class machine_training final : public training {
   }
 
   options const& run_;
-  options options_;  // of this training
+  options options_;  // options of this training
   training_data const& work_;
   epoch_batches batches_;
   std::span<std::size_t const> batch_;  // rows of the current update
   part_tallies& found_;
   std::string out_;
   std::optional<choices_file> choices_;
-  std::optional<std::int64_t> begun_;           // the update with which this process began
+  std::optional<std::int64_t> begun_;           // the update at which this process began
   std::map<placed_rows const*, tally> scored_;  // scores of the weights after `scored_at_` updates
   std::uint64_t scored_at_ = 0;
   index_t depth_;
@@ -163,7 +164,8 @@ bool has_subtree(symbol_tree const& tree, symbol_tree const& wanted) {
     if (tree[at].size == wanted.size() && tree.subtree(at) == wanted) return true;
   return false;
 }
-/// Returns the number of rows whose target has a node with one child, where the node's subtree is not in the source.
+/// Returns the number of rows whose target has a node with one child and whose source does not have the subtree of that
+/// node.
 index_t rows_with_lone_children(part const& rows) {
   index_t found = 0;
   for (auto const& [source, target] : rows.rows) {
@@ -176,7 +178,7 @@ index_t rows_with_lone_children(part const& rows) {
   return found;
 }
 
-/// Returns the options of the first of two trainings.  It keeps the attempts, the evenness, the recency and the
+/// Returns the options of the first of two trainings.  Only the first training has attempts, evenness, recency and
 /// cooling.
 options of_first(options o) {
   o.role_depth = 0;
@@ -186,11 +188,11 @@ options of_first(options o) {
 options of_last(options o) {
   o.attempts = 1;
   o.updates = o.last_updates;
-  // The second training begins with what the first one has learned.  In a run of one seed, the full rate undid a part
-  // of that (docs/notes/why_tree_runs_fail.md).
+  // The second training begins with the weights of the first.  In one run, the full rate undid a part of what the first
+  // training had learned (docs/notes/why_tree_runs_fail.md).
   o.rate = o.last_rate > 0 ? o.last_rate : o.rate / 10;
   o.warmup = static_cast<int>(std::min<std::int64_t>(o.warmup, o.last_updates / 2));
-  if (o.warmup == 1) o.warmup = 0;  // its only rate would be 0, where the released schedule stays
+  if (o.warmup == 1) o.warmup = 0;  // with one update, the rate of the released schedule stays 0
   o.evenness = 0, o.recency = 0, o.even_updates = 0, o.empty_weight = 1, o.empty_updates = 0, o.temperature = 1,
   o.cooling = 0;
   return o;

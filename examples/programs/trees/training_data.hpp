@@ -20,7 +20,7 @@ namespace triad::programs::trees {
 
 class training_data {
  public:
-  /// Requires that o.settle() was called.
+  /// o.settle() must have been called.
   training_data(options const& o, data_set data) : options_(o), data_(std::move(data)) {
     TRIAD_EXPECTS(o.batch > 0, "training_data: the options are not settled");
     for (auto const& part : data_.parts)
@@ -32,7 +32,7 @@ class training_data {
     place();
   }
 
-  /// Takes all labels of `whole`, but only those rows whose trees have at most `levels` levels.
+  /// Takes all labels of `whole`, but only rows whose trees have at most `levels` levels.
   training_data(training_data const& whole, options const& o, index_t levels)
       : options_(o), data_(whole.data_), labels_(whole.labels_), depth_(levels) {
     for (auto& part : data_.parts) std::erase_if(part.rows, [&](row const& r) { return r.depth() > levels; });
@@ -40,17 +40,19 @@ class training_data {
   }
 
   data_set const& data() const { return data_; }
-  /// The labels, numbered in the order of their first appearance: training rows first, and in each row the source
-  /// before the target.  The released program uses the same order.
+  /// The labels, numbered in the order of their first appearance, as in the released program.  Training rows come
+  /// first, and in each row, the source comes before the target.
   vocabulary const& labels() const { return labels_; }
   /// The rows of a part, by the part's number.
   placed_rows const& placed(std::size_t part) const { return placed_[part]; }
   placed_rows const& train() const { return placed_[0]; }
-  /// The rows that validate checkpoints: those of dev, or a sample of the training rows if there is no dev.
+  /// The rows that checkpoints are validated on.  They are the rows of dev, or a sample of the training rows if there
+  /// is no dev.
   placed_rows const& measured() const { return data_.dev().rows.empty() ? sample_ : placed_[1]; }
-  /// The depth of the deepest tree in all parts, which the roles need; it is at most that of the options.
+  /// The depth of the deepest tree in all parts, which is also the depth of the roles.  It is at most the depth in the
+  /// options.
   index_t depth() const { return depth_; }
-  /// Returns the smallest number of levels such that at least this fraction of the training rows has no deeper tree.
+  /// Returns the smallest number of levels such that this fraction of the training rows, or more, has no deeper tree.
   index_t levels_of(double fraction) const {
     std::vector<index_t> levels;
     for (auto const& r : data_.train().rows) levels.push_back(r.depth());
@@ -66,7 +68,7 @@ class training_data {
     return all;
   }
 
-  /// Returns a setting that identifies the training rows; a resumed run must have the same one.
+  /// Returns a text that identifies the training rows.  A resumed run must have the same text.
   std::string data_setting() const {
     if (options_.data.empty()) return example_digest::generated();
     example_digest digest;
@@ -81,12 +83,12 @@ class training_data {
     return digest.setting();
   }
 
-  /// The number of updates in one epoch; the last batch of an epoch may be smaller.
+  /// The number of updates in one epoch.  The last batch of an epoch may be smaller.
   std::int64_t epoch_updates() const { return (train().size() + options_.batch - 1) / options_.batch; }
-  /// The number of epochs in this number of updates; the last epoch may be shorter.
+  /// The number of epochs in this number of updates.  The last epoch may be shorter.
   std::int64_t epochs(std::int64_t updates) const { return (updates + epoch_updates() - 1) / epoch_updates(); }
 
-  /// Returns the indices of the training rows for each update of a run with this seed.  Every epoch has another order.
+  /// Returns the indices of the training rows for each update of a run with this seed.  Every epoch has a new order.
   epoch_batches batches(std::uint64_t seed) const {
     return {static_cast<std::size_t>(train().size()), options_.batch, true, seed};
   }

@@ -1,4 +1,4 @@
-// The program trees: transforms trees into trees.  It is trained on your own data.
+// The program trees: transforms trees into trees.  You train it on your own data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,7 +22,7 @@
 namespace triad::programs::trees {
 
 struct own_options : program_options {
-  bool cools = true;  // whether choices cool down if the options do not say otherwise
+  bool cools = true;  // whether choices cool down by default
   std::string file;   // inspect: the file to summarise
 
   own_options() { rate = 1e-3, warmup = robust_warmup = 100, updates = 2000, evaluate_every = 500; }
@@ -53,10 +53,11 @@ struct own_options : program_options {
   }
 };
 
-/// The defaults are those of the preset small, our own settings: choices cool down from 10 to 1 in the first three
-/// fifths of a run.
-///   paper   The options of the released program's command, with two exceptions: 12 steps, which is the smallest number
-///           that it prints for a task, and roles as deep as the data.  (Its tasks are in tree-transforms.)
+/// Sets the defaults.  They are our own settings, those of the preset small: the temperature of choices falls from 10
+/// to 1 in the first three fifths of a run.
+///   paper   The options of the released program's command, with two exceptions.  There are 12 steps, the smallest
+///           number that the released program has for a task.  The roles are as deep as the data.  (The tasks of the
+///           released program are in tree-transforms.)
 inline void apply_preset(own_options& o) {
   o.cools = o.preset != "paper" && o.preset != "smoke";
   options const paper;
@@ -71,7 +72,7 @@ inline void apply_preset(own_options& o) {
     o.evaluate_every = 6;
 }
 
-/// Reads the parts of o.data, which is a folder; for a trained machine it may also be a single file.
+/// Reads the parts of o.data.  It is a folder, or, for a trained machine, a folder or a single file.
 inline named_data data_of(own_options const& o, bool trained) {
   if (o.data.empty())
     refuse(

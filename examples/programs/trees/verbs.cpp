@@ -1,4 +1,4 @@
-// The verbs evaluate and predict of every tree-to-tree program.
+// The verbs `evaluate` and `predict` of all tree-to-tree programs.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -60,16 +60,16 @@ int evaluate(program_options& o, data_reader const& read) {
   return 0;
 }
 
-/// Returns true if the text of a target is this tree.
+/// Returns true if `target` is the text of this tree.
 bool is_same(nlohmann::json const& target, symbol_tree const& tree, bool binary) {
   try {
     return target.is_string() && to_text(tree_from(target.get<std::string>(), binary)) == to_text(tree);
-  } catch (data_error const&) {  // the answer replaces it all the same
+  } catch (data_error const&) {  // a target that is not a tree is replaced by the answer, too
     return false;
   }
 }
 
-/// Writes the answer to a line, which is a tree, or an object with a tree.  Other members of the object are copied.
+/// Prints the answer to a line, which is a tree, or an object with a tree.  All other members of the object are copied.
 void answer(trained& model, program_options const& o, std::string const& line, given_answers& targets) {
   bool const is_object = line.starts_with('{');
   auto const source = source_of(line, o.binarise);

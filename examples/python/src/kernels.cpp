@@ -27,15 +27,16 @@ triad::cpu::backend host(triad_place const& place) {
   return ex;
 }
 
-/// The largest memory (bytes) that a thread keeps between its calls, so that training does not allocate in each call.
+/// A thread keeps up to this number of bytes of scratch memory between its calls, so that training does not allocate
+/// memory in every call.
 constexpr std::size_t most_kept = std::size_t{64} << 20;
 triad::buffer<>& memory_of_thread() {
   thread_local triad::buffer<> memory;
   return memory;
 }
 
-/// Calls run(backend, arena) twice: first with a backend that only measures the memory, then with that memory, to
-/// compute.
+/// Calls run(backend, arena) twice. The first call measures the scratch memory and computes nothing. The second call
+/// computes.
 template <class Run>
 void planned_and_run(triad_place const& place, Run&& run) {
   auto ex = host(place);
@@ -46,7 +47,7 @@ void planned_and_run(triad_place const& place, Run&& run) {
   if (bytes > most_kept)
     large = triad::buffer<>(bytes);
   else if (bytes > kept.bytes()) {
-    // the old buffer is freed first
+    // The old buffer is freed first.
     kept = {};
     kept = triad::buffer<>(bytes);
   }
@@ -58,7 +59,7 @@ constexpr auto copy_rows = [](auto* to, auto const* from, index_t rows, index_t 
   for (index_t r = 0; r < rows; ++r) std::copy_n(from + r * stride, columns, to + r * columns);
 };
 
-/// Calls run(call, backend, arena, graphs), with the call's numbers as float or as double.
+/// Calls run(call, backend, arena, graphs), in which `call` has the element type float or double.
 template <class Run>
 void with_triangle(triad_triangle_call const& c, Run&& run) {
   with_type(c.type, [&](auto type) {

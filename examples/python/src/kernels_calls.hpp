@@ -1,5 +1,5 @@
-// The code that the kernels for the host and those for GPUs share: a call's arrays as views, checks, and error
-// messages.
+// The code that the kernels for the host share with those for GPUs.  It makes views of a call's arrays, checks them,
+// and makes error messages.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,7 +22,8 @@ namespace triad_torch {
 
 using triad::index_t;
 
-/// Returns the message of an exception without the source location at its end, which does not help callers in Python.
+/// Returns the message of an exception without the source location at its end.  The location does not help callers in
+/// Python.
 inline std::string sentence_of(std::exception const& e) {
   std::string text = e.what();
   auto const place = text.rfind(" (");
@@ -32,7 +33,7 @@ inline std::string sentence_of(std::exception const& e) {
   return text;
 }
 
-/// Calls work(); if it throws, writes the error message to `message` and returns 1.
+/// Calls work().  If work() throws, writes the error message to `message` and returns 1.
 template <class Work>
 int guarded(char* message, std::int64_t room, Work&& work) {
   auto const say = [&](std::string const& text) {
@@ -59,16 +60,16 @@ void with_type(std::int64_t type, F&& f) {
     f(double{});
 }
 
-/// Returns true if the bytes that a kernel may load after an operand's end are in the operand's last page, so that they
-/// can be read.
+/// A kernel may load some bytes after the end of an operand.  Returns true if these bytes are in the operand's last
+/// page, so that they can be loaded.
 inline bool may_read_past(void const* end) {
   constexpr std::uintptr_t page = 4096;
   auto const last = reinterpret_cast<std::uintptr_t>(end) - 1;
   return last / page == (last + triad::arena_slack) / page;
 }
 
-/// Returns the caller's rows as an operand.  Kernels load whole vectors and so read beyond the end
-/// (triad/ops/triangle.hpp). Rows whose end is too close to the end of a page are copied, by copy(to, from, rows,
+/// Returns the caller's rows as an operand.  Kernels load whole vectors, and so read beyond the end of the rows
+/// (triad/ops/triangle.hpp).  If the end is too close to the end of a page, copies the rows with copy(to, from, rows,
 /// columns, stride).
 template <class T, class Copy>
 triad::matrix<T const> operand(triad::arena& place, triad_rows const& x, index_t rows, index_t columns, Copy&& copy) {
@@ -85,7 +86,7 @@ triad::matrix<T> result(triad_rows const& x, index_t rows, index_t columns) {
   return triad::make_matrix(static_cast<T*>(x.data), rows, columns, x.stride);
 }
 
-/// The sizes and the first indices of a call's graphs, in the host's memory.
+/// The size and the first index of each graph of a call, in the host's memory.
 struct graph_sizes {
   std::vector<index_t> size, node, edge, triangle;
   triad::graph_dims dims;
@@ -123,8 +124,8 @@ struct graph_sizes {
   }
 };
 
-/// Returns the dropout mask that has the seed as its step.  Kernels read the seed from memory of the data's device, so
-/// the host and GPUs use the same code.
+/// Returns the dropout mask whose step is the seed.  Kernels read the seed from memory of the data's device, so the
+/// code is the same for the host and for GPUs.
 inline triad::dropout_mask dropout(double rate, std::uint64_t const* seed) {
   TRIAD_EXPECTS(rate >= 0 && rate < 1,
                 "dropout: the rate is " + std::to_string(rate) + ", expected 0 or more, below 1");
@@ -211,7 +212,7 @@ struct fuse_call {
                           write(c.weights, c.heads * c.layers), write(c.mixed, c.heads * c.width),
                           write(c.kept, c.heads));
   }
-  /// Adds to c.d_states, and overwrites c.d_u.
+  /// Adds the gradient of the states to c.d_states.  Overwrites c.d_u.
   template <class Ex>
   void gradient(Ex& ex) const {
     triad::fuse_attention_grad(ex, how, c.layers, read(c.u, c.heads * c.width), states(),

@@ -1,8 +1,9 @@
 // The kernels of kernels.cpp for GPUs, in CUDA.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The work runs in triad's own stream.  This stream waits for all earlier work of the caller's stream, and the caller's
-// stream then waits for the kernels.  So memory that the caller frees after a call is not reused too early.
+// The kernels run in a stream of triad.  This stream waits for all earlier work in the caller's stream, and the
+// caller's stream then waits for the kernels.  So memory that the caller frees after a call is not reused before the
+// kernels have ended.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -35,8 +36,8 @@ struct gpu {
   std::mutex one_call;
 };
 
-/// All GPUs in use.  triad_cuda_kernels_end() releases them.  A process that ends without that call does not release
-/// them, because the driver may already be unloaded.
+/// All GPUs in use. triad_cuda_kernels_end() releases their resources.  If a process ends without a call of
+/// triad_cuda_kernels_end(), nothing is released, because the driver may already be unloaded.
 struct all_gpus {
   std::mutex access;
   std::map<std::int64_t, std::unique_ptr<gpu>> used;
@@ -53,7 +54,7 @@ struct all_gpus {
   }
 };
 
-/// Restores the caller's current device at the end of the scope.
+/// Restores the caller's current device when it is destroyed.
 class device_as_it_was {
  public:
   device_as_it_was() { check(cudaGetDevice(&number_), "asking for the current device"); }
@@ -65,8 +66,8 @@ class device_as_it_was {
   int number_ = 0;
 };
 
-/// Calls work(gpu) after all earlier work of the caller's stream and before all later work of that stream.  The order
-/// also holds if work() throws, since some kernels may already be running.
+/// Calls work(gpu).  Its kernels run after all earlier work in the caller's stream, and before all later work in that
+/// stream.  This order also holds if work() throws, because some kernels may already be running.
 template <class Work>
 void in_order(triad_place const& place, Work&& work) {
   device_as_it_was const caller;
@@ -89,7 +90,7 @@ void in_order(triad_place const& place, Work&& work) {
   check(let_the_caller_wait(), "letting the caller's stream wait for the kernels");
 }
 
-/// Copies rows whose starts are `stride` elements apart to contiguous rows.
+/// Copies rows to contiguous memory.  The distance between the starts of consecutive rows is `stride` elements.
 template <class T>
 struct dense_rows {
   static constexpr char const* name = "dense_rows";
@@ -111,7 +112,8 @@ struct copy_on_device {
   }
 };
 
-/// Calls run(call, backend, arena, graphs, copy) twice: first without memory, to measure.
+/// Calls run(call, backend, arena, graphs, copy) twice.  The first call measures the scratch memory and computes
+/// nothing.  The second call computes.
 template <class Run>
 void with_triangle(triad_triangle_call const& c, Run&& run) {
   with_type(c.type, [&](auto type) {
@@ -142,8 +144,8 @@ void with_triangle(triad_triangle_call const& c, Run&& run) {
   });
 }
 
-/// Takes child `child` of each tree, or (Graft) makes each tree child `child` of a new root; one thread for each
-/// element of the result.
+/// Takes child `child` of each tree or, if `Graft`, makes each tree child `child` of a new root.  One thread computes
+/// one element of the result.
 template <class T, bool Graft>
 struct shift_trees {
   static constexpr char const* name = "shift_trees";

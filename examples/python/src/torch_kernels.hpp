@@ -27,11 +27,12 @@ inline void expect_alike(tensor const& x, tensor const& like, char const* name) 
 }
 
 inline triad_kernels const *host_kernels = nullptr, *cuda_kernels = nullptr;
-// Returns PyTorch's current stream on a device.  Null if PyTorch is built without CUDA, because this function is in its
-// CUDA library.
+// Returns PyTorch's current stream on a device.  The function is in PyTorch's CUDA library, so this pointer is null if
+// PyTorch is built without CUDA.
 inline AOTITorchError (*current_cuda_stream)(std::int32_t device, void** stream) = nullptr;
 
-/// Runs tasks on PyTorch's threads.  Threads of our own would compete with them, since idle OpenMP threads spin.
+/// Runs tasks on PyTorch's threads.  If we had threads of our own, they would compete with PyTorch's idle OpenMP
+/// threads, which spin.
 inline void on_pytorchs_threads(int workers, void (*work)(void*, int), void* context) {
   struct both {
     void (*work)(void*, int);
@@ -47,7 +48,7 @@ inline void on_pytorchs_threads(int workers, void (*work)(void*, int), void* con
         "lend its threads");
 }
 
-/// The kernels for the device of x, and the device and stream on which they run.
+/// The kernels for the device of `x`, and the device and the stream on which the kernels run.
 struct here {
   triad_kernels const* kernels = nullptr;
   triad_place place{};

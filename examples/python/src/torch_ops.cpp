@@ -2,8 +2,9 @@
 // the gradients of the first three.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Uses LibTorch's stable interface, so that one file serves every PyTorch from 2.10 on.  Python registers the rest of
-// an operator, in python/triad_torch/_operators.py: shapes without data, automatic differentiation and lower precision.
+// This file uses LibTorch's stable interface, so that the compiled library works with every PyTorch from 2.10 on.
+// Python registers the rest of each operator in python/triad_torch/_operators.py: shapes without data, automatic
+// differentiation and lower precision.
 #include <cstring>
 #include <exception>
 #include <string>
@@ -133,7 +134,7 @@ void tree_graft(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
 
 // ---- registration ---------------------------------------------------------------------------------------------------
 
-// In PyTorch's schemas a size is a SymInt. With it, torch.compile and torch.export make one graph for all sizes.
+// A size in PyTorch's schemas has the type SymInt, so that torch.compile and torch.export make one graph for all sizes.
 #define TRIAD_TRIANGLE_ARGUMENTS \
   "Tensor sizes, Tensor masked, Tensor sources, Tensor seed, SymInt nodes, int form, float fill, float dropout"
 
@@ -145,7 +146,7 @@ struct registration {
   registration() {
     try {
       make();
-    } catch (std::exception const& e) {  // an exception could not be caught while the library is being loaded
+    } catch (std::exception const& e) {  // nothing catches an exception while a library is loaded
       failure = e.what();
     }
   }
@@ -190,10 +191,10 @@ struct registration {
 
 }  // namespace
 
-/// Returns why the operators could not be registered, for example another library registers the same names; "" if they
-/// were registered.
+/// Returns why the operators could not be registered, for example because another library registers the same names.
+/// Returns "" if they were registered.
 extern "C" TRIAD_TORCH_API char const* triad_torch_failure() { return registered.failure.c_str(); }
-/// Sets the kernels that suit this processor; called by Python.
+/// Sets the kernels for this processor. Python calls this function.
 extern "C" TRIAD_TORCH_API void triad_torch_use(triad_kernels const* kernels) { host_kernels = kernels; }
 /// Sets the kernels for GPUs, and aoti_torch_get_current_cuda_stream of the loaded PyTorch.
 extern "C" TRIAD_TORCH_API void triad_torch_use_cuda(triad_kernels const* kernels, void* stream_of) {

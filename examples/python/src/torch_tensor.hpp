@@ -1,4 +1,4 @@
-// PyTorch's tensors through its stable interface, and the arguments and results of an operator.
+// Wraps PyTorch's tensors, and the arguments and results of an operator. Uses PyTorch's stable interface.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,7 @@ inline void check(AOTITorchError error, char const* what) {
   if (error != 0) throw std::runtime_error(std::string("triad: PyTorch could not ") + what);
 }
 
-/// A tensor of PyTorch; owns its handle.
+/// A tensor of PyTorch. Owns the handle of the tensor.
 class tensor {
  public:
   tensor() = default;
@@ -89,15 +89,15 @@ class tensor {
     return tensor(made);
   }
 
-  /// Returns true if the last `together` axes are contiguous and no two rows, at the indices of the other axes,
-  /// overlap. The rows of expanded tensors overlap.
+  /// The last `together` axes form a row, and the other axes count the rows. Returns true if each row is contiguous and
+  /// no two rows overlap. The rows of expanded tensors overlap.
   bool rows_lie_apart(std::int64_t together) const {
     std::int64_t step = 1, a = axes();
     for (; a-- > axes() - together; step *= size(a))
       if (size(a) != 1 && stride(a) != step) return false;
     return axes() == together || size(0) <= 1 || stride(0) >= step;
   }
-  /// Makes the last `axes_together` axes contiguous, by a copy if necessary.
+  /// Makes the last `axes_together` axes contiguous. Copies the tensor if necessary.
   void put_together(std::int64_t axes_together) {
     if (count() == 0 || rows_lie_apart(axes_together)) return;
     AtenTensorHandle other = nullptr;
@@ -116,8 +116,8 @@ class tensor {
   AtenTensorHandle handle_ = nullptr;
 };
 
-/// The arguments of an operator; the tensors come first.  It owns the tensors from the start, so no tensor leaks if an
-/// argument is refused.
+/// The arguments of an operator. The first arguments are tensors. The constructor takes ownership of all tensors, so no
+/// tensor leaks if an argument is refused.
 class arguments {
  public:
   arguments(StableIValue* stack, std::uint64_t inputs, std::uint64_t tensors) : stack_(stack) {
@@ -161,8 +161,8 @@ class arguments {
   std::size_t next_tensor_ = 0, next_number_ = 0;
 };
 
-/// Throws if a condition is false.  sentence: a text, or a function that returns one, of the form NAME: GOT, expected
-/// WANT.
+/// Throws if `holds` is false. `sentence` is a text of the form "NAME: GOT, expected WANT", or a function that returns
+/// such a text.
 inline void expect(bool holds, std::string const& sentence) {
   if (!holds) throw std::runtime_error("triad: " + sentence);
 }

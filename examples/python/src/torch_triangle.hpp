@@ -11,7 +11,7 @@
 
 namespace triad_torch {
 
-/// Those arguments of both operators that are not projections, with their checks.
+/// The arguments of both operators except the projections, and the checks of these arguments.
 struct triangle_arguments {
   static constexpr std::uint64_t tensors = 4;
   tensor sizes, masked, sources, seed;
@@ -77,8 +77,8 @@ struct triangle_arguments {
 
 inline bool has_right(std::int64_t form) { return triad::uses_right_value(static_cast<triad::triangle_form>(form)); }
 
-/// Returns the rows of x (rows, h, k), or those of one projection of x (rows, p, h, k), which begins at `offset` in
-/// each row.  If there is only one row, its stride has no meaning and is set to its width.
+/// Returns the rows of x (rows, h, k), or the rows of one projection in x (rows, p, h, k), which begins at `offset` in
+/// each row of x.  If there is only one row, its stride has no meaning and is set to its width.
 inline triad_rows rows_of(tensor const& x, std::int64_t offset = 0) {
   std::int64_t const bytes = type_of(x) == triad_float32 ? 4 : 8;
   auto* const data = static_cast<char*>(x.data());
@@ -116,7 +116,7 @@ struct four {
                [&] { return "triangle: a key or value is " + shape_of(parts[p]) + ", expected " + shape_of(query()); });
     place(parts, c, operands_of(c));
   }
-  /// Returns four tensors; the last one is empty if the form has no right value.
+  /// Returns four tensors.  The last tensor is empty if the form has no right value.
   std::vector<tensor> gradients(triad_triangle_call& c) const {
     std::vector<tensor> made;
     for (std::uint64_t p = 0; p < tensors; ++p)

@@ -15,8 +15,8 @@
 
 namespace triad::programs::transforms {
 
-/// Reads one split of a folder: NAME.jsonl, gzipped or not, or NAME.json, as one of the published sources calls it.
-/// validation may be called dev.  The files of training and validation are required.
+/// Reads one split of a folder from NAME.jsonl, gzipped or not, or from NAME.json, the name in one of the published
+/// sources.  The split validation may be called dev.  The files of training and validation must exist.
 inline void read_split(std::string const& folder, split s, trees::part& to, depth_limit const& limit) {
   std::string const name = name_of(s);
   std::vector<std::string> const names{name + ".jsonl", name + ".json"};
@@ -35,8 +35,7 @@ inline data_set read_data(std::string const& folder, depth_limit const& limit = 
   return data;
 }
 
-/// Reads or generates the data of a run.  `trained` is true if the data are for a trained machine, whose depth is
-/// fixed.
+/// Reads or generates the data of a run.  If `trained`, the data are for a trained machine, whose depth is fixed.
 inline data_set load_data(options const& o, bool trained = false) {
   auto const& facts = facts_of(o.task);
   auto limit = trees::limit_of(o, trained);

@@ -2,13 +2,13 @@
 // machine.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words and the forms of trees in sentences.hpp and transform.hpp were found by counts in the published data of
-// active-logical.  The following points are guesses:
-//   - The other tasks draw sentences of their own in the same way.
+// The words and the forms of trees in sentences.hpp and transform.hpp are those of the published data of
+// active-logical, in which we counted them.  The following points are guesses:
+//   - For the other tasks, sentences are drawn in the same way.
 //   - active-passive-logical: the active and the passive form are equally likely.
 //   - car-cdr-seq: an active and a passive tree are equally likely, and so are 1, 2, 3 and 4 steps.  All sequences of
-//     that length whose result is not empty are equally likely.  We did not have the rows of the published task
-//     (docs/data.md has the address).  It has more labels than this task, which is only similar.
+//     the drawn length whose result is not empty are equally likely.  We did not have the rows of the published task,
+//     whose address is in docs/data.md.  The published task has more labels than ours.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ namespace triad::programs::transforms {
 
 struct generator_options {
   kind task = kind::active_logical;
-  bool one_way = false;                          // only rows to logical forms, even if the task has both ways
-  index_t train_rows = 10000, test_rows = 1250;  // as published; test_rows is for each of the four other splits
+  bool one_way = false;                          // only rows with logical forms as targets
+  index_t train_rows = 10000, test_rows = 1250;  // as published; test_rows: for each of the other four splits
   std::uint64_t seed = 1;
 };
 
@@ -37,15 +37,15 @@ class generator {
  public:
   explicit generator(generator_options const& settings) : settings_(settings) {}
 
-  /// Returns the rows of one split.  Their sentences differ from those of all rows made earlier.
+  /// Returns the rows of one split.  Their sentences differ from the sentences of all rows made before.
   std::vector<row> rows(split of) {
-    // Each task and each split has its own random stream, so that tasks do not share their sentences.
+    // Each split of each task has its own random stream, so that different tasks have different sentences.
     random_stream random(settings_.seed,
                          static_cast<std::uint64_t>(settings_.task) * 8 + static_cast<std::uint64_t>(of));
     std::vector<row> made;
     auto const count = of == split::train ? settings_.train_rows : settings_.test_rows;
     made.reserve(static_cast<std::size_t>(count));
-    int repeats = 0;  // how many draws in a row gave known sentences
+    int repeats = 0;  // number of consecutive draws that gave known sentences
     while (static_cast<index_t>(made.size()) < count) {
       auto const s = draw_sentence(random, of);
       if (seen_.insert(text_of(s)).second) {

@@ -16,17 +16,17 @@
 namespace triad::programs::transforms {
 
 // The number of steps is 2 (X + 2), where X is the smallest number of steps that suffices for the task.  Appendix D.1
-// has two choices, and this is the larger one.  The released program's README prints all four numbers.  The paper's
-// text has only one of them, the 28 steps of passive-logical (section 4.3).  For this task, the notes of appendix D.1
-// give a batch of 8; the released command keeps 16.  Sections and appendices are numbered as in the version for the
-// ICML workshop Differentiable Almost Everything; the conference version has other numbers.
+// gives two choices; this is the larger.  The README of the released program has the numbers of all four tasks.  The
+// paper's text has only one of them, the 28 steps of passive-logical (section 4.3).  For passive-logical, the notes of
+// appendix D.1 give a batch of 8, and the released command has 16.  The numbers of sections and appendices are those of
+// the version for the ICML workshop Differentiable Almost Everything.  They differ in the conference version.
 
 enum class kind { car_cdr_seq, active_logical, passive_logical, active_passive_logical };
 
 struct kind_facts {
   kind which;
   char const* name;
-  bool both_ways;  // half of the rows translate from the logical form to the sentence
+  bool both_ways;  // half of the rows have the logical form as source
   int steps;       // number of steps in the paper's machine
   int batch;
 };

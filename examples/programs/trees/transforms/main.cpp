@@ -1,5 +1,5 @@
-// The program tree-transforms: the verbs of every tree-to-tree program on Basic Sentence Transforms, published or
-// generated.
+// The program tree-transforms.  It runs the verbs of all tree-to-tree programs on the data of Basic Sentence
+// Transforms, which are published or generated.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -17,15 +17,15 @@
 namespace triad::programs::transforms {
 namespace {
 
-/// Returns the data of the command line.  If they are generated for a trained machine, prints a line, since the run may
-/// have been trained on other data.
+/// Returns the data that the command line names.  If data are generated for a trained machine, prints a line, because
+/// the machine may have been trained on other data.
 trees::named_data data_of(options const& o, bool trained) {
   if (trained && o.data.empty()) fmt::print("rows are generated; --data takes a folder\n");
   return {o.task, load_data(o, trained)};
 }
 
-/// Changes the sentences of a part's rows to the voice o.voice.  Throws data_error that names the row if a row has no
-/// sentence.
+/// Changes the sentences in the rows of a part to the voice o.voice.  If a row has no sentence, throws a data_error
+/// that names the row.
 void say_in_voice(trees::part& of, options const& o) {
   auto const voice = o.voice == "passive" ? form::passive : form::active;
   for (std::size_t i = 0; i < of.rows.size(); ++i) {
@@ -39,8 +39,8 @@ void say_in_voice(trees::part& of, options const& o) {
   }
 }
 
-/// Writes the rows of all splits.  Every program reads the same lines.  For sequence-to-sequence programs, the words of
-/// a tree are its labels and its parentheses.
+/// Writes the rows of all splits.  Programs of trees and of sequences read the same lines.  For programs of sequences,
+/// the words of a tree are its labels and parentheses.
 int generate(options& o) {
   o.settle();
   o.depth = trees::deepest_numbered;
@@ -51,7 +51,7 @@ int generate(options& o) {
   for (auto const s : splits) {
     if (!o.voice.empty()) say_in_voice(part_of(data, s), o);
     auto const& rows = part_of(data, s).rows;
-    if (rows.empty()) continue;  // data read from --data may lack a split
+    if (rows.empty()) continue;  // the data of --data may not have all splits
     std::string text;
     for (auto const& r : rows) text += trees::to_json_line(r) + "\n";
     files.push_back({fmt::format("{}.jsonl", o.as == "sequences" ? own_name_of(s) : name_of(s)), std::move(text),

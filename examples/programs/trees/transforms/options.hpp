@@ -1,4 +1,4 @@
-// The options of tree-transforms, task and rows, in addition to those of every tree-to-tree program.
+// The options of tree-transforms for task and rows, in addition to the options of all tree-to-tree programs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,12 +15,12 @@ namespace triad::programs::transforms {
 struct options : trees::program_options {
   // data: a folder with train, validation, test, ood_new and ood_long; empty: generated
   std::string task = "active-logical";  // the task, see kinds.hpp
-  bool one_way = false;                 // only rows with logical forms as targets, even if the task has both ways
+  bool one_way = false;                 // only rows with logical forms as targets, even if the task has both directions
   int rows = 10000;                     // number of generated training rows
   int test_size = 1250;                 // number of generated rows of each other split
-  std::uint64_t data_seed = 1;          // seed of generated rows; a model's seed does not change them
-  std::string as = "trees";             // generate: names the files for programs of trees or of sequences
-  std::string voice;                    // generate: voice of the sentences of --data; empty: unchanged
+  std::uint64_t data_seed = 1;          // seed of generated rows; --seed does not change them
+  std::string as = "trees";             // generate: file names for programs of trees or of sequences
+  std::string voice;                    // generate: new voice of the sentences of --data; empty: unchanged
 
   options() {
     steps = 0;
@@ -68,7 +68,7 @@ struct options : trees::program_options {
   }
 };
 
-/// Sets the defaults of o.preset.  Without a preset they are those of the preset paper.
+/// Sets the defaults of o.preset.  Without a preset, sets the defaults of the preset paper.
 ///   paper   Updates, warm-up, cosine, layers, heads, batch, beta 1, clip and 4 d are in appendix D.1 of the paper.  It
 ///           gives two values each for decay, width, beta 2 and dropout, with the best in bold.  The text that we used
 /// had

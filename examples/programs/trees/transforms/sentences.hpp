@@ -3,9 +3,9 @@
 //
 //   sentence     agent verb patient           noun phrase     determiner, 0 to 4 adjectives, noun
 //
-// The words were counted in the published data.  "some" and "bumped" occur there twice as often as other words, so they
-// are in the lists below twice.  All draws are uniform and independent: words need not agree with each other, and a
-// word may occur more than once.
+// The words are those of the published data. "some" and "bumped" are twice in the lists below, because they occur twice
+// as often as other words in the published data.  All draws are uniform and independent, so words need not agree with
+// each other, and a word may occur more than once.
 #pragma once
 
 #include <array>
@@ -84,8 +84,8 @@ inline noun_phrase draw_noun_phrase(random_stream& random, word_list from, std::
   return phrase;
 }
 
-/// Draws a sentence of a split.  It has 1 or 2 adjectives in total; in ood_long it has 3 or 4.  All ways to divide them
-/// between agent and patient are equally likely.
+/// Draws a sentence of a split.  A sentence of ood_long has 3 or 4 adjectives in total; any other sentence has 1 or 2.
+/// All ways to divide the adjectives between agent and patient are equally likely.
 inline sentence draw_sentence(random_stream& random, split of) {
   word_list const from = of == split::ood_new ? word_list(new_adjectives) : word_list(adjectives);
   std::uint32_t const in_all = (of == split::ood_long ? 3u : 1u) + random.below(2), of_agent = random.below(in_all + 1);

@@ -12,8 +12,8 @@ namespace triad::programs::transforms {
 
 using trees::row, trees::data_set, trees::depth_limit;
 
-/// ood_new is called "OOD lexical" in the paper: it has adjectives that are in no training row.  ood_long is "OOD
-/// structural": its sentences have more adjectives.
+/// The paper calls ood_new "OOD lexical": its sentences have adjectives that are in no training row. The paper calls
+/// ood_long "OOD structural": its sentences have more adjectives than those in training.
 enum class split { train, dev, test, ood_new, ood_long };
 
 /// The splits in the order in which their labels get numbers.
@@ -22,7 +22,8 @@ inline constexpr std::array<split, 5> splits{split::train, split::dev, split::te
 /// The names of files, without .jsonl.
 inline constexpr std::array<char const*, 5> split_names{"train", "validation", "test", "ood_new", "ood_long"};
 inline constexpr char const* name_of(split s) { return split_names[static_cast<std::size_t>(s)]; }
-/// Returns the file name of a split, without .jsonl, in the programs for your own data: train, dev, test or test_NAME.
+/// Returns the file name of a split, without .jsonl, for the programs that read your own data: train, dev, test or
+/// test_NAME.
 inline std::string own_name_of(split s) {
   if (s == split::dev) return "dev";
   return (s == split::ood_new || s == split::ood_long ? "test_" : "") + std::string(name_of(s));

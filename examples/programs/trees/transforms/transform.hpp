@@ -6,8 +6,8 @@
 //   logical   ( LF ( V v ) ( ARGS NPa NPb ) )      NPa the agent, NPb the patient
 //   NP        ( NP ( DET d ) AP )          AP    ( AP ( N n ) )  or  ( AP ( ADJ a ) AP )
 //
-// A verb has the same form in all three trees.  In car-cdr-seq, the source is an active or passive tree with a function
-// C..R as the label of its root.
+// A verb has the same form in all three trees.  In car-cdr-seq, the source is an active or passive tree, and the label
+// of its root is a function C..R.
 #pragma once
 
 #include <optional>
@@ -95,8 +95,8 @@ inline symbol_tree tree_of(sentence const& s, form f) { return tree_of(s, f, roo
 
 /// Returns the sentence of a tree, or nothing if the tree is not a sentence of this form.
 inline std::optional<sentence> sentence_of(symbol_tree const& tree, form f) {
-  // Reads the words in their order.  The comparison at the end checks everything else: the result, written as a tree,
-  // must equal `tree`.
+  // Takes the words of the tree in their order.  At the end, compares `tree` with the tree of the resulting sentence,
+  // which checks everything else.
   std::vector<noun_phrase> phrases;
   sentence found;
   tree.walk([&](index_t at, index_t parent, index_t) {
@@ -116,7 +116,7 @@ inline std::optional<sentence> sentence_of(symbol_tree const& tree, form f) {
   return found;
 }
 
-/// Returns the row with its sentences in this voice; logical forms are not changed.  Returns nothing if one of its
+/// Returns the row with its sentences in this voice.  Does not change logical forms.  Returns nothing if one of the
 /// trees is not a sentence of this grammar.
 inline std::optional<row> in_voice(row const& r, form voice) {
   auto const told = [&](symbol_tree const& tree) -> std::optional<symbol_tree> {
@@ -142,9 +142,9 @@ inline std::vector<std::string> car_cdr_functions() {
   return names;
 }
 
-/// Applies a function C..R to a tree.  A selects the left child, D the right child.  The letter next to R is applied
-/// first: CADR is the car of the cdr.  The paper names "the Lisp convention" (appendix E); its examples do not depend
-/// on the order.  Returns an empty tree if a selected child does not exist.
+/// Applies a function C..R to a tree.  A selects the left child, and D the right child.  The letter next to R is
+/// applied first: CADR is the car of the cdr.  The paper refers to "the Lisp convention" (appendix E), but its examples
+/// do not depend on the order.  Returns an empty tree if a selected child does not exist.
 inline symbol_tree car_cdr(symbol_tree const& tree, std::string_view function) {
   TRIAD_EXPECTS(function.size() > 2 && function.front() == 'C' && function.back() == 'R',
                 "car_cdr: a function is C, letters A and D, and R");
