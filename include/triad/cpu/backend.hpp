@@ -16,9 +16,9 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 /// this process may use.  Results have the same bits with any number of threads.
 inline int hardware_threads();
 
-/// A function of the calling program that runs work on the threads of this program.  It is for programs whose threads
-/// would compete with the threads of the pool.  The function must call work(context, worker) for each `worker` in
-/// [0, workers), on any threads, and must return when all these calls have returned.
+/// A function of the calling program that runs work on the threads of this program.  Such a function is for programs
+/// whose threads would compete with the threads of the pool.  The function must call work(context, worker) for each
+/// `worker` in [0, workers), on any threads, and must return when all these calls have returned.
 using borrowed_threads = void (*)(int workers, void (*work)(void* context, int worker), void* context);
 
 struct backend : reference::backend {

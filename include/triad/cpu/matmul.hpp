@@ -21,7 +21,8 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
 
-/// Splits `size` into parts of equal size, and returns the size of a part.  It is a multiple of 16 near `target`.
+/// Splits `size` into parts of equal size, and returns the size of a part.  This size is a multiple of 16 near
+/// `target`.
 constexpr index_t even_block(index_t size, index_t target) {
   index_t const parts = std::max<index_t>(1, (size + target / 2) / target);
   return std::max<index_t>(16, ((size + parts - 1) / parts + 15) / 16 * 16);

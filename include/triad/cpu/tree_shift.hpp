@@ -59,7 +59,7 @@ void each_block(tree_positions<> const& where, F&& f) {
   }
 }
 
-/// The slots whose trees may have a filler at a position.  They are slot 0, if `first` is 1, and the slots
+/// The slots whose trees may have a filler at a position.  These are slot 0, if `first` is 1, and the slots
 /// [since, end).
 struct slots {
   index_t first, since, end;

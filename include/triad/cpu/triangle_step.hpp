@@ -23,8 +23,8 @@ namespace stepping {
 
 inline constexpr index_t edges = 4;  // edges per task
 
-/// The scratch memory of a thread for one edge (i, j).  It has the row numbers of the edges (i, l) and (l, j), the
-/// scores, and vectors of partial sums.  The lanes of the partial sums are not added up yet.
+/// The scratch memory of a thread for one edge (i, j).  The memory has the row numbers of the edges (i, l) and (l, j),
+/// the scores, and vectors of partial sums.  The lanes of the partial sums are not added up yet.
 template <class T>
 struct edge_buffers {
   index_t across, heads;  // across: the number of scores of a head, rounded up to whole vectors

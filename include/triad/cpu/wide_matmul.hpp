@@ -39,10 +39,10 @@ inline constexpr index_t chunk_panels = wide_chunk / lanes;
 inline constexpr index_t line = 64;    // bytes of a cache line
 inline constexpr int lines_ahead = 2;  // cache lines that a tile prefetches with each panel
 
-/// The number of rows of a panel.  They are the n rows of w, and rows of zeros that fill the last tile.
+/// The number of rows of a panel.  A panel has the n rows of w, and rows of zeros that fill the last tile.
 constexpr index_t padded_rows(index_t n) { return (n + tile_columns - 1) / tile_columns * tile_columns; }
-/// The distance between panels, in floats.  It includes one extra row, so that row r of one panel and row r of the next
-/// panel are not mapped to the same set of the cache.
+/// The distance between panels, in floats.  The distance includes one extra row, so that row r of one panel and row r
+/// of the next panel are not mapped to the same set of the cache.
 constexpr index_t pitch(index_t n) { return (padded_rows(n) + 1) * lanes; }
 /// The number of floats in the sums of one row of x.  Each sum is a whole vector until its lanes are added up.
 constexpr index_t sums_row(index_t n) { return simd::padded(padded_rows(n)) * lanes; }

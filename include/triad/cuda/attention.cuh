@@ -2,9 +2,9 @@
 // and values, a block computes sixteen keys in a loop over all queries.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forward keeps the largest score and the sums so far (Milakov and Gimelshein 2018).  If it reads a larger score, it
-// rescales the sums.  Kernels with relative positions are separate types, so that the other kernels contain no code for
-// positions.
+// Forward keeps the largest score and the sums so far (Milakov and Gimelshein 2018).  If forward reads a larger score,
+// it rescales the sums.  Kernels with relative positions are separate types, so that the other kernels contain no code
+// for positions.
 #pragma once
 
 #include <cuda/std/cmath>

@@ -28,8 +28,8 @@ class backend {
   using memory = device_memory;
   static constexpr char const *name = "cuda", *number_means = "DEVICE";  // with_backend uses these names
 
-  /// Throws device_error if there is no such device, or if the device gives a block less shared memory than kernels
-  /// need.
+  /// Throws device_error if device number `device` does not exist, or if the device gives a block less shared memory
+  /// than kernels need.
   explicit backend(int device = 0, cuda::arithmetic a = cuda::arithmetic::float32) : device_(device), arithmetic_(a) {
     check(cudaSetDevice(device), "choosing a device");
     int granted = 0;

@@ -2,8 +2,8 @@
 // gradient.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first column of dlogits passes values from one kernel to the next kernel.  It first holds the loss of each row,
-// and then the number of rows that have a target.  The last kernel overwrites the column.
+// The first column of dlogits passes values from one kernel to the next kernel.  The column first holds the loss of
+// each row, and then the number of rows that have a target.  The last kernel overwrites the column.
 #pragma once
 
 #include <cuda/std/cmath>

@@ -168,7 +168,8 @@ void do_transform(backend& ex, F f, vec<T const> a, vec<T const> b, vec<T> y) {
   launch(ex, detail::transform_two<F, T>{f, aligned}, blocks_for(y.extent(0), detail::elementwise_block), a, b, y);
 }
 
-/// The memset of the runtime writes zeros without a kernel.  It cannot write -0, because not all bits of -0 are zero.
+/// The memset of the runtime writes zeros without a kernel.  memset cannot write -0, because not all bits of -0 are
+/// zero.
 template <class T>
 void do_fill(backend& ex, T value, vec<T> y) {
   constexpr T zero = 0;

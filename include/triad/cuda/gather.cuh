@@ -1,5 +1,5 @@
-// Gather of rows, and scatter-add.  In scatter-add, each row of the table has an owner.  This is a block that adds all
-// terms of the row, in the order of the rows of dy.
+// Gather of rows, and scatter-add.  In scatter-add, each row of the table has an owner: one block that adds all terms
+// of the row, in the order of the rows of dy.
 // SPDX-License-Identifier: Apache-2.0
 //
 // An owner finds the rows of its terms in one of two ways, which give the same bits:
@@ -256,7 +256,7 @@ std::size_t do_scatter_add_rows_workspace(backend& ex, matrix<T const>, vec<inde
 }
 
 /// Sorts if there is a workspace.  No workspace is needed if the table is small, such as a table of labels, or if there
-/// are few indices, such as those of edges that are read out.
+/// are few indices, such as the indices of edges that are read out.
 template <class T>
 void do_scatter_add_rows(backend& ex, matrix<T const> dy, vec<index_t const> index, matrix<T> dtable, workspace ws) {
   if (index.extent(0) == 0) return;

@@ -139,7 +139,7 @@ struct blas_layout {
 };
 
 /// Splits each element of a factor into a low and a high part.  Writes three matrices of parts, which are `step`
-/// elements apart.  They are low, high, high if `low_first` is true, else high, low, high.
+/// elements apart.  The parts are low, high, high if `low_first` is true, else high, low, high.
 struct split_factor {
   static constexpr char const* name = "splitting a factor";
   static constexpr int threads = row_threads;

@@ -9,8 +9,8 @@
 //
 // The host knows only the size of the largest graph.  So every graph gets as many blocks as the largest graph needs,
 // and the blocks that a smaller graph does not need end at once.  The size of a graph decides which kernel computes it.
-// So the bits of its result do not depend on the other graphs of the batch.  No array of n^3 numbers is in device
-// memory.  Exactly one warp or block computes each output, and adds its terms in a fixed order.
+// So the bits of the result of a graph do not depend on the other graphs of the batch.  No array of n^3 numbers is in
+// device memory.  Exactly one warp or block computes each output, and adds its terms in a fixed order.
 //
 // Without a right value, o(i, ., .) is a product of two matrices for each i.  With own keys, the scores of each i are a
 // product of two matrices too.  The kernels compute these products without cuBLAS.  With cuBLAS, all of p would be in
@@ -57,8 +57,8 @@ struct scores_by {
   static constexpr product_path path = Path;
   static constexpr arithmetic factors = Factors;
 };
-/// Calls f(scores_by).  It says on which path, and in which precision, the kernels for graphs of more than 16 nodes
-/// compute scores.
+/// Calls f(scores_by), where scores_by says how the kernels for graphs of more than 16 nodes compute scores: on which
+/// path, and in which precision.
 template <class T, int Width, bool OwnKey, class F>
 void with_path(arithmetic factors, F&& f) {
   if constexpr (takes_tile_products<T, Width, OwnKey>) {

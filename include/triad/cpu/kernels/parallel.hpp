@@ -93,8 +93,8 @@ inline void run_tasks(int threads, index_t tasks, task_time& each, shared_call::
   }
   double expected = each.known() * static_cast<double>(tasks);
   if (expected < worth_waking) {
-    // Reads the clock after 1, 2, 4 ... tasks, because the tasks may be longer than in the last execution.  They may
-    // also be shorter if no helpers run.
+    // Reads the clock after 1, 2, 4 ... tasks, because a task may take more time than in the last execution.  Without
+    // helpers, a task may take less time.
     for (index_t look = 1; done < tasks;) {
       run(context, done++, 0);
       if (done < look && done < tasks) continue;

@@ -78,7 +78,7 @@ inline int processors() {
 /// True on a thread that is running a task.  A parallel call inside a task runs on the thread of the task alone.
 inline constinit thread_local bool inside_task = false;
 
-/// The state of a parallel call, which several threads use.  Later calls use the same object again.
+/// The state of a parallel call, which several threads use.  Later calls reuse the object.
 class alignas(128) shared_call {
  public:
   using task_function = void (*)(void* context, index_t task, int thread);
@@ -142,7 +142,7 @@ class alignas(128) shared_call {
   }
 
  private:
-  // The parts of state_.  They share one word, so that entering, leaving and closing are one atomic step each.
+  // The parts of state_.  All parts are in one word, so that entering, leaving and closing are one atomic step each.
   static constexpr std::uint32_t is_open = 1u << 31, waits = 1u << 30, one_place = 1u << 15, places = 0x7fffu << 15,
                                  one_inside = 1, inside = 0x7fff;
 

@@ -45,7 +45,7 @@ struct keep_source {
       k0 = _mm512_add_epi32(k0, _mm512_set1_epi32(static_cast<int>(0x9E3779B9u)));
       k1 = _mm512_add_epi32(k1, _mm512_set1_epi32(static_cast<int>(0xBB67AE85u)));
     }
-    // Puts the words of even counters into even lanes, and those of odd counters between them.
+    // Puts the words of even counters into even lanes, and the words of odd counters into odd lanes.
     auto const join = [](auto even, auto odd) __attribute__((always_inline)) {
       return _mm512_mask_shuffle_epi32(even, 0xAAAA, odd, static_cast<_MM_PERM_ENUM>(0xA0));
     };

@@ -1,5 +1,5 @@
 // Triangular attention forward in tiles.  A task computes `tile` columns j of one head of one graph, with all middle
-// nodes l.  It computes `group` rows i at a time.
+// nodes l.  The task computes `group` rows i at a time.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   pack k(., j) transposed and v2(., j), once: they stay in the second-level cache for all rows i

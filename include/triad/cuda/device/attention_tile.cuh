@@ -50,7 +50,7 @@ template <class T>
 using kept_tile = T[attention_tile_rows][attention_stride];
 template <class T>
 using passing_tile = T[warp][attention_stride];
-/// The sums of a lane.  They belong to the warp's four rows, and to one column of each piece.
+/// The sums of a lane, for the warp's four rows and for one column of each piece.
 template <class T>
 using attention_sums = T[attention_warp_rows][attention_pieces];
 

@@ -24,7 +24,8 @@ struct fused_product {
   blas_operand<float> d;
 };
 
-/// A cache of the algorithms that cublasLt chooses.  It has one algorithm for each kind of product, for up to 64 kinds.
+/// A cache of the algorithms that cublasLt chooses.  The cache has one algorithm for each kind of product, for up to 64
+/// kinds.
 class fused_blas {
  public:
   /// Queues the product in `stream`.  Returns false, and queues nothing, if cublasLt has no algorithm for it.

@@ -45,8 +45,8 @@ TRIAD_DEVICE void each_column(int lane, index_t d, F&& f) {
   }
 }
 
-/// The values of one row that belong to a lane.  They are kept in registers.  If Held is 0, they are read again each
-/// time.
+/// The values of one row that belong to a lane.  The values are kept in registers.  If Held is 0, the values are read
+/// again each time.
 template <class T, int Held>
 class lane_values {
  public:

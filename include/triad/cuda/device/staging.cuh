@@ -17,7 +17,7 @@
 
 namespace triad::cuda {
 
-/// The staging memory of one stream of the current device.  It cannot be moved.
+/// The staging memory of one stream of the current device.  The object cannot be moved.
 class staging {
  public:
   explicit staging(cudaStream_t stream) : stream_(stream) {
@@ -55,7 +55,7 @@ class staging {
  private:
   static constexpr std::size_t half = std::size_t{2} << 20, line = 64;
 
-  /// Switches to the other half, after the device has read all of it.
+  /// Switches to the other half, after the device has read everything in the other half.
   void turn() {
     check(cudaEventRecord(passed_[current_], stream_), "recording an event");
     current_ = 1 - current_;

@@ -44,8 +44,7 @@ inline bool is_of_a_kernel(cudaError_t status) {
 }  // namespace detail
 
 /// Throws device_error if a call of the runtime has failed.  `doing` completes "while ...", for example "copying to the
-/// device".  The message has the file and the line of the caller.  They are not a std::source_location, because clang
-/// 14 has no such type.
+/// device".  The message has the file and the line of the caller.  clang 14 does not have std::source_location.
 inline void check(cudaError_t status, char const* doing, char const* file = __builtin_FILE(),
                   int line = __builtin_LINE()) {
   if (status == cudaSuccess) return;

@@ -1,12 +1,12 @@
 // The matrix instructions of sm_80 and later: a warp computes 16 by 8 sums in float32.  Only nvcc includes this header.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lane t has four sums.  They are in the rows t / 4 and t / 4 + 8, and in the columns 2 (t % 4) and 2 (t % 4) + 1.
-// Lane t has row t / 4 (top) and row t / 4 + 8 (bottom) of the left factor, and column t / 4 of the right factor.  In
-// each of these rows and columns, lane t has four of the sixteen terms: t % 4 + 4 e, e = 0 .. 3.  Any order of terms is
-// correct if both factors have the same order.  This order avoids bank conflicts if the terms of a row lie side by
-// side, and if a row is 4 words longer than a multiple of 32.  If the terms lie one below the other, as for dq and dk
-// in triangle/backward.cuh, two lanes access the same bank.
+// Lane t has four sums, in the rows t / 4 and t / 4 + 8 and in the columns 2 (t % 4) and 2 (t % 4) + 1.  Lane t has row
+// t / 4 (top) and row t / 4 + 8 (bottom) of the left factor, and column t / 4 of the right factor.  In each of these
+// rows and columns, lane t has four of the sixteen terms: t % 4 + 4 e, e = 0 .. 3.  Any order of terms is correct if
+// both factors have the same order.  This order avoids bank conflicts if the terms of a row lie side by side, and if a
+// row is 4 words longer than a multiple of 32.  If the terms lie one below the other, as for dq and dk in
+// triangle/backward.cuh, two lanes access the same bank.
 #pragma once
 
 #include "triad/cuda/device/block.cuh"

@@ -66,8 +66,8 @@ TRIAD_DEVICE int terms_of(int width) { return (width + 15) / 16 * 16; }
 /// How a kernel computes the products that tensor cores can compute.
 enum class product_path { exact, tensor_cores, plain };
 
-/// The sums of one lane.  They are in the rows row() and row() + 8, and in the columns column() and column() + 1 of
-/// every eight columns.
+/// The sums of one lane, in the rows row() and row() + 8, and in the columns column() and column() + 1 of every eight
+/// columns.
 struct tile_lane {
   int lane;
   TRIAD_DEVICE explicit tile_lane(block const& b) : lane(b.lane()) {}

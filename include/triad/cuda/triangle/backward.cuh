@@ -157,8 +157,8 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
     }
   }
 
-  /// The sums of a thread in either half.  They belong to thread_ij rows i or columns j from `first` on, to one l, and
-  /// to four channels.  The struct is public, because a test counts the bank conflicts.
+  /// The sums of a thread in either half.  The sums belong to thread_ij rows i or columns j from `first` on, to one l,
+  /// and to four channels.  The struct is public, because a test counts the bank conflicts.
   struct place {
     int c, l, first;
     TRIAD_DEVICE explicit place(int thread) {  // neighbours read the same `do`; threads two apart read the same weights
@@ -247,8 +247,8 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
     }
   }
 
-  // For products of tiles, a warp computes all 16 rows i, or all 16 columns j, of one l, with 8 channels at a time.  It
-  // has `tiles` times 8 channels side by side.
+  // For products of tiles, a warp computes all 16 rows i, or all 16 columns j, of one l, with 8 channels at a time.
+  // The warp has `tiles` times 8 channels side by side.
   static constexpr int warps = threads / warp, all_tiles = tile_l * Width / 8;
   static constexpr int tiles = all_tiles / warps < Width / 8 ? all_tiles / warps : Width / 8,
                        groups = all_tiles / warps / tiles;

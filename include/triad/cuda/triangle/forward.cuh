@@ -60,7 +60,7 @@
 //   float rows aligned to 8 bytes (heads of 50 columns) and for double rows aligned to 8 bytes.
 //
 // Exponentials are exp(s - base).  The base is set to the maximum only if the maximum exceeds the base by more than 8.
-// So p stays below e^8, which is less than 3000.  Relative rounding errors are the same there as below 1, and earlier
+// So p stays below e^8, which is less than 3000.  Relative rounding errors do not depend on the size of p, and earlier
 // sums are hardly ever rescaled.
 #pragma once
 
@@ -129,7 +129,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
     }
   }
 
-  // The members below say which elements each thread computes.  They are public, because a test counts the bank
+  // The members below say which elements each thread computes.  The members are public, because a test counts the bank
   // conflicts.
 
   // The numbers of rows i, columns j and quads of channels that a thread sums.  Without a right value, the output of

@@ -2,7 +2,7 @@
 // for heads wider than a tile, and for single edges.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A warp loops over the terms of its edge.  It computes the score of each term as a sum over its lanes, and adds the
+// A warp loops over the terms of its edge.  The warp computes the score of each term as a sum over lanes, and adds the
 // term to columns in registers.  A lane holds `held` columns at a time.  Any form and any width are possible.  Backward
 // computes the score and dp again for every gradient that the warp computes.
 //
@@ -135,7 +135,8 @@ struct general_forward {
   }
 };
 
-/// The gradients that a warp computes for its edge (a, b).  They decide which triangles (i, l, j) the warp loops over.
+/// The gradients that a warp computes for its edge (a, b).  These gradients decide which triangles (i, l, j) the warp
+/// loops over.
 enum class general_role {
   query_and_left,  // dq(i, l), dv1(i, l): over all j
   key_and_right,   // dk(l, j), dv2(l, j), those that the form has at this edge: over all i

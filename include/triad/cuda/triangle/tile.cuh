@@ -115,9 +115,9 @@ struct backward_tile {
     }
   }
 
-  /// The elements whose w and ds a thread computes at a time.  They belong to one l, to each_i rows that are step_i
-  /// apart, and to each_j columns that are step_j apart.  Threads that differ only in the lowest bit of their number
-  /// read the same `do`.  Threads that differ only in the second bit read the same q and v1.
+  /// The elements whose w and ds a thread computes at a time.  The elements belong to one l, to each_i rows that are
+  /// step_i apart, and to each_j columns that are step_j apart.  Threads that differ only in the lowest bit of their
+  /// number read the same `do`.  Threads that differ only in the second bit read the same q and v1.
   struct weight_place {
     static constexpr int each = tile_l * tile_i * tile_j / threads,
                          each_i = each >= 8   ? 4
