@@ -58,7 +58,8 @@ class augmented {
 
   augmented(Data const& data, Change change, augmentation const& how)
       : data_(data), change_(std::move(change)), how_(how) {}
-  /// Deleted, because temporary data would be destroyed at the end of the expression.
+  /// Deleted: an `augmented` keeps a reference to its data, and temporary data are destroyed at the end of the
+  /// expression.
   augmented(Data const&&, Change, augmentation const&) = delete;
 
   std::size_t size() const { return std::size(data_); }

@@ -7,8 +7,8 @@
 //     learner.update(in, targets, rate);
 //
 // Every sample occurs once, and the last batch may be smaller than the others.  A loader made with room_for(data, most)
-// (batches/room_for.hpp) can hold any `most` samples.  If the loader is smaller, add_one must return whether it added
-// the sample.  A batch then ends before the first sample that does not fit.
+// (batches/room_for.hpp) can hold any `most` samples.  If the loader has less capacity, add_one must return whether the
+// sample was added.  A batch then ends before the first sample that does not fit.
 //
 // If the data have a member seen(place, epoch), batches() reads the samples with this member.  Augmented data have this
 // member (batches/augmentation.hpp).
@@ -108,8 +108,8 @@ class batch_range {
   batch_range(batch_range const&) = delete;
   batch_range& operator=(batch_range const&) = delete;
 
-  /// Starts again from the first sample.  The views of a batch become invalid when the loader uploads another batch,
-  /// also outside of this range.
+  /// Starts again from the first sample.  When the loader uploads another batch, the views of the current batch become
+  /// invalid, even if the upload is not part of this range.
   iterator begin() {
     next_ = 0;
     fill();
@@ -178,7 +178,7 @@ batch_range<Loader, Data, AddOne> batches(Loader& batch, Data const& data, AddOn
                                           batches_options const& options = {}) {
   return {batch, data, std::move(add_one), options};
 }
-/// Deleted, because temporary data would be destroyed at the end of the expression.
+/// Deleted: the range keeps a reference to the data, and temporary data are destroyed at the end of the expression.
 template <loader Loader, class Data, class AddOne>
   requires(!std::is_lvalue_reference_v<Data>)
 void batches(Loader&, Data&&, AddOne, batches_options const& = {}) {

@@ -1,5 +1,5 @@
-// The input and targets of dependency parsers.  The input is sentences.  The targets of a token are its parent and its
-// relation to the parent.
+// The input and targets of dependency parsers.  The input is a batch of sentences.  The targets of a token are its
+// parent and its relation to the parent.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The input of the encoder-decoder Edge Transformer.  The input is pairs of a source sequence and a target sequence.
+// The input of the encoder-decoder Edge Transformer is a batch of pairs of a source sequence and a target sequence.
 // Each pair has two graphs: a graph of the source alone, and a graph of source and target together.
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -16,7 +16,7 @@
 
 namespace triad {
 
-/// The sizes of a batch, which the host knows and with which it plans memory.
+/// The sizes of a batch.  The host knows these sizes and plans memory with them.
 struct edge_pair_dims {
   index_t pairs = 0;    // b
   graph_dims source;    // sizes of the graphs of sources

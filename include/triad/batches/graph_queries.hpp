@@ -1,5 +1,5 @@
-// The input of models of labelled graphs.  The input is the graphs, the labels of their edges, and questions.  A
-// question is a pair of nodes of a graph.
+// The input of models of labelled graphs: the graphs, the labels of their edges, and questions.  A question is a pair
+// of nodes of a graph.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A batch of b graphs may have f further questions about any of these graphs.  All further questions together have a

@@ -107,8 +107,8 @@ class graph_padding {
   std::span<index_t const> nodes() const { return nodes_; }
 
  private:
-  /// For graphs of up to 16 nodes, the size of the largest graph decides which kernel runs.  Larger graphs are computed
-  /// in tiles.
+  /// Rounds up the number of nodes of the largest graph.  For graphs of up to 16 nodes, this number decides which
+  /// kernel runs.  Larger graphs are computed in tiles.
   static constexpr index_t longest_of(index_t n) { return n <= 6 ? 6 : (n + 15) / 16 * 16; }
 
   /// Divides `nodes` nodes and `rows` edges among at most `graphs` graphs, each with at most `largest` nodes.  Appends
@@ -116,7 +116,8 @@ class graph_padding {
   /// goes back if a graph was too large.  The search rarely takes more than a thousand steps.
   bool cut(index_t nodes, index_t rows, index_t graphs, index_t largest) {
     if (nodes == 0) return rows == 0;
-    // `rows` must lie between the edges of `graphs` graphs of equal size and the edges of graphs of the largest size.
+    // `rows` is at least the number of edges of `graphs` graphs of equal size, and at most that of graphs of the
+    // largest size.
     if (++steps_ > most_steps || graphs == 0 || rows < nodes || rows > nodes * largest || nodes * nodes > graphs * rows)
       return false;
     index_t n = std::min(largest, nodes);

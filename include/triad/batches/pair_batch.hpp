@@ -1,4 +1,5 @@
-// The input and targets of sequence-to-sequence models.  The input is pairs of a source sequence and a target sequence.
+// The input and targets of sequence-to-sequence models.  The input is a batch of pairs of a source sequence and a
+// target sequence.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +10,7 @@
 
 namespace triad {
 
-/// The sizes of a batch of pairs, which the host knows and with which it plans memory.
+/// The sizes of a batch of pairs.  The host knows these sizes and plans memory with them.
 struct pair_dims {
   index_t pairs = 0;                               // b
   index_t source_rows = 0, target_rows = 0;        // the numbers of tokens of all sources and of all targets

@@ -1,5 +1,5 @@
-// The input and targets of parsers.  The input is sentences, which are sequences of tokens.  The targets of a token are
-// its parent and four labels.
+// The input and targets of parsers.  The input is a batch of sentences, which are sequences of tokens.  The targets of
+// a token are its parent and four labels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

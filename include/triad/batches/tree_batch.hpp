@@ -9,7 +9,7 @@
 
 namespace triad {
 
-/// The sizes of a batch, which are known on the host.
+/// The sizes of a batch.  The host knows these sizes.
 struct tree_dims {
   index_t batch = 0;
 };

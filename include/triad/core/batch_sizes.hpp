@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A struct of sizes needs a function each_count(), which lists the numbers in the struct.  Error messages and
-// batches/room_for.hpp use this list:
+// batches/room_for.hpp use this list.  An example:
 //
 //   template <class F>
 //   constexpr void each_count(my_dims& d, F&& f) {

@@ -1,4 +1,4 @@
-// Checks of the preconditions of public operations, and their messages.
+// Functions and macros that check the preconditions of public operations and throw exceptions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

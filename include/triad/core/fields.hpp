@@ -57,7 +57,7 @@ inline std::string path_below(std::string const& prefix, std::string_view name) 
 }
 }  // namespace detail
 
-/// Calls f(path, view) for every tensor, including empty ones, in order of declaration.  A path looks like
+/// Calls f(path, view) for every tensor, including empty tensors, in order of declaration.  A path looks like
 /// `layers.0.norm.gain`.
 template <class Fields, class F>
 void walk_all(Fields fields, F&& f, std::string const& prefix = {}) {

@@ -1,4 +1,4 @@
-// Functions that check the sizes and rates of layers and models.  Callers and files give these sizes and rates.
+// Functions that check the sizes and rates of layers and models.  The values come from callers or files.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   extents_of<D>("my_layer", {"width", given})       a size from the type, or the given one if D is dyn

@@ -46,7 +46,7 @@
 
 namespace triad {
 
-/// The content of a checkpoint other than tensors.
+/// The content of a checkpoint without the tensors.
 struct checkpoint_state {
   std::uint64_t step = 0;  // the number of updates made so far
   philox_key key = 0;

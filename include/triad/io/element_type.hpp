@@ -19,7 +19,7 @@ struct element_type {
   std::string_view name;
   std::size_t bits;  // the number of bits of one element; if below 8, several elements share a byte
   bool readable;     // whether elements can be read as numbers; otherwise, only as bytes
-  /// The number of bytes of one element.  The elements of a readable type consist of whole bytes.
+  /// The number of bytes of one element of a readable type.
   constexpr std::size_t bytes() const { return bits / 8; }
 };
 

@@ -1,5 +1,5 @@
-// Functions for JSON from untrusted files: parsing with a limit on depth, exact integers, and values quoted for error
-// messages.
+// Functions for JSON from untrusted files.  They parse JSON with a limit on the depth, read integers exactly, and quote
+// values in error messages.
 // SPDX-License-Identifier: Apache-2.0
 //
 // nlohmann::json parses and destroys values of any depth without recursion.  But dump(), comparison and copying are

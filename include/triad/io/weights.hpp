@@ -107,9 +107,9 @@ inline renames torch_layers(std::string const& theirs, std::string const& ours,
 }
 }  // namespace detail
 
-/// Returns the rules for PyTorch's nn.TransformerEncoder and Transformer layers of this library.  The layers are called
-/// `theirs`0, `theirs`1 ... in the file, and `ours`0, `ours`1 ... in this library.  In the file, the query, key and
-/// value maps are three blocks of one tensor.
+/// Returns the rules that map the layers of PyTorch's nn.TransformerEncoder to the Transformer layers of this library.
+/// The layers are called `theirs`0, `theirs`1 ... in the file, and `ours`0, `ours`1 ... in this library.  In the file,
+/// the query, key and value maps are three blocks of one tensor.
 inline renames torch_encoder(std::string const& theirs = "layers.", std::string const& ours = "layers.") {
   auto const from = theirs + "*.", to = ours + "*.";
   auto const third = [&](char const* kind, char const* map, index_t part) {

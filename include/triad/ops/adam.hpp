@@ -1,4 +1,4 @@
-// One update of Adam or AdamW over a flat range of parameters, and clipping of a gradient by its norm.
+// Updates a flat range of parameters with Adam or AdamW, and clips a gradient by its norm.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   Adam:  g += weight_decay p          AdamW:  p *= 1 - rate weight_decay              t = step + 1

@@ -54,8 +54,8 @@ struct attention_options {
   index_t reach = 0;                           // R; 0: no relative positions
 };
 
-/// A batch of sequences of queries, and a batch of as many sequences of keys.  Queries of sequence s attend to keys of
-/// sequence s.
+/// A batch of sequences of queries and a batch of sequences of keys, with equal numbers of sequences.  Queries of
+/// sequence s attend to keys of sequence s.
 struct attention_sequences {
   sequence_batch queries, keys;
 };

@@ -6,7 +6,8 @@
 //   loss(0) = mean over rows with target >= 0 of the sum over c of -q(c) log p(c)
 //   dlogits(r, c) = (p(c) - q(c)) / count;  0 in rows with a negative target
 //
-// With epsilon = 0 the loss of a row is -log p(target).  fairseq writes the loss of a row with e = epsilon / (v - 1) as
+// With epsilon = 0 the loss of a row is -log p(target).  With e = epsilon / (v - 1), fairseq writes the loss of a row
+// as:
 //   (1 - epsilon - e) nll + e smooth,  nll = -log p(target),  smooth = sum over all c of -log p(c)
 //
 // A logit that is NaN or +infinity gives NaN in the loss and in the gradient of its row.  A class whose logit is

@@ -40,13 +40,13 @@ void fill(Ex& ex, element_t<Y> value, Y y) {
 }
 
 namespace detail {
-/// Returns sum + fraction x.  `fraction` points into the backend's memory.
+/// Returns sum plus fraction times x.  `fraction` points into the backend's memory.
 template <class T>
 struct add_fraction {
   double const* fraction;
   TRIAD_HOST_DEVICE T operator()(T sum, T x) const { return sum + static_cast<T>(*fraction) * x; }
 };
-/// Returns fraction x.
+/// Returns fraction times x.
 template <class T>
 struct take_fraction {
   double const* fraction;

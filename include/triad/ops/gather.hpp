@@ -1,4 +1,5 @@
-// Gathers rows of a table by index, and adds rows to a table by index.  These are the embedding and its gradient.
+// Gathers rows of a table by index, and adds rows to a table by index.  The first operation is an embedding, and the
+// second operation is its gradient.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(r, :) = table(index(r), :)            table (v, d), index (rows), y (rows, d)

@@ -5,8 +5,8 @@
 //   c = residual + drop(gate(relu(a b + bias)))      with all parts of an epilogue, in this order
 //   da = dc b',  db = a' dc     the gradients, which are matrix products too
 //
-// If an element of a or b is NaN or infinite, it affects every element of c whose sum contains it, even where it is
-// multiplied by 0.  The function relu keeps NaN.  A dropped element becomes 0 even if it is NaN.
+// A NaN or an infinity in a or b affects every element of c in whose sum it is a factor, even where the other factor is
+// 0.  The function relu keeps NaN.  A dropped element becomes 0 even if it is NaN.
 #pragma once
 
 #include "triad/core/backend.hpp"

@@ -20,11 +20,11 @@
 // scores is e (p - u) / t.  This gradient does not vanish if one p_i is close to 1, unlike the gradient of an entropy.
 // So the penalty corrects choices that became certain too early.
 //
-// Recency r subtracts r (k - l) from the scores z of each tree l that an earlier step wrote.  The scores of the input
-// and of the empty tree do not change.  Before training, a choice gives all trees nearly the same weight.  Without
-// recency, most steps then read the trees of the first steps, so the first steps are trained first.  But no earlier
-// step can prepare the arguments of the first steps.  With recency, the tree of a step is mostly read by the steps that
-// follow directly.
+// With recency r, step k subtracts r (k - l) from the scores z of each tree l that an earlier step wrote.  The scores
+// of the input and of the empty tree do not change.  Before training, a choice gives all trees nearly the same weight.
+// Without recency, most steps then read the trees of the first steps, so the first steps are trained first.  But no
+// earlier step can prepare the arguments of the first steps.  With recency, the tree of a step is mostly read by the
+// steps that follow directly.
 //
 // Gumbel-softmax adds noise to the logits and divides by a temperature t, for operations, for arguments, or for both.
 // With Gumbel-softmax, the program that the authors released takes the softmax of z over the columns of each tree, so
@@ -79,7 +79,7 @@ struct tree_logits {
   matrix<S> root;       // (batch, f)
 };
 
-/// The probabilities of the choices: `operation` of one step, `arguments` of all steps.
+/// The probabilities of the choices.  `operation` is for one step, and `arguments` is for all steps.
 template <class S>
 struct tree_choices {
   matrix<S> operation;             // (batch, b + 1)

@@ -98,7 +98,8 @@ struct triangle_projections {
   matrix<S> right_value;             // (rows, d); (0, 0) if the form does not use right values
 };
 
-/// Statistics of the softmax for backward: maximum m = max_l s, and inverse_sum = 1 / sum_l exp(s - m).
+/// The statistics of the softmax that the backward pass needs: maximum m = max_l s, and inverse_sum = 1 / sum_l exp(s -
+/// m).
 template <class S>
 struct triangle_statistics {
   matrix<S> maximum, inverse_sum;  // (rows, h) each

@@ -13,8 +13,8 @@
 // triangle(), except for the flat form, which cannot be causal.
 //
 // A slot of the cache holds one hypothesis of a beam search.  Each of b graphs has `beam` slots, so there are H = beam
-// b slots.  s_h is the number of sources of slot h.  S is the sum of s_h over all slots, and S_h is the sum over the
-// slots before h.  The cache has these rows:
+// b slots.  s_h is the number of sources of slot h.  S is the sum of the numbers of sources of all slots.  S_h is the
+// sum of the numbers of sources of the slots before slot h.  The cache has these rows:
 //   first   the edges between sources of each of the b graphs, (i, j) in row i s + j; all slots of a graph share them
 //   then    for each step t, the shells of all slots: 2 S + H (2 t + 1) rows, which begin H t^2 + 2 t S rows after
 //           those of step 0; the shell of slot h begins 2 S_h + h (2 t + 1) rows later, with (i, a) in its row i and

@@ -93,7 +93,7 @@ std::size_t wide_chunks_workspace(Ex& ex, index_t used, tensor<T, dyn, dyn> y) {
   });
 }
 
-/// Computes y as in wide_matmul, as a sum of the products of all chunks.
+/// Computes the result y of wide_matmul() as a sum of the products of all chunks.
 template <backend Ex, class T>
 void wide_by_chunks(Ex& ex, matrix<T const> x, matrix<T const> w, index_t used, vec<T const> bias,
                     tensor<T, dyn, dyn> y, workspace ws) {

@@ -1,5 +1,5 @@
-// The reference backend: plain loops for any scalar type, in the order of the formulas.  The reference specifies what
-// the other backends compute.
+// The reference backend computes with plain loops for any scalar type, in the order of the formulas.  The reference
+// specifies what the other backends compute.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -31,7 +31,7 @@ struct distance_from_one {
     }
     T const floor = T(o.floor), at = x <= floor ? floor : x;  // keeps a NaN
     slope = T(1) - T(1) / at;
-    // log1p is accurate near 1, log near 0.
+    // log1p is accurate for `at` near 1, and log is accurate for `at` near 0.
     value = (at - T(1)) - (at < T(0.5) ? std::log(at) : std::log1p(at - T(1))) + (x - at) * slope;
   }
 };

@@ -66,7 +66,8 @@ inline void merge_all(std::vector<std::string>& parts, bpe_merge const& merge) {
   parts.resize(kept);
 }
 
-// Returns the two parts of a line that has one space between two parts.  Returns nothing for all other lines.
+// Returns the two parts of a line that consists of two parts with one space between them.  Returns nothing for any
+// other line.
 inline std::optional<bpe_merge> merge_of(std::string const& line) {
   auto const space = std::min(line.find(' '), line.size());
   bpe_merge merge(line.substr(0, space), line.substr(std::min(space + 1, line.size())));

@@ -158,8 +158,8 @@ class split_search {
     }
   }
 
-  /// If a held-out example has a word that training lacks, exchanges the held-out example with a training example.
-  /// Training must have all words of this training example in other examples, too.
+  /// If a held-out example has a word that training lacks, exchanges the held-out example with a training example whose
+  /// words all occur in other training examples, too.
   void cover() {
     for (std::size_t i = 0; i < test_.size(); ++i) {
       if (may_test(test_[i])) continue;
