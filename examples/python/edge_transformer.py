@@ -1,12 +1,13 @@
 """Trains the Edge Transformer on CLUTRR in PyTorch, with triad's triangular attention or with the paper's equations.
 
-It runs both, computes the equations by einsum, and compares the two.  Seconds per step and memory are measured in
-single precision.  Losses are compared in double precision, in which rounding errors do not grow from step to step.
+By default, trains both ways and compares the two.  The paper's equations are computed by einsum.  Seconds per step and
+memory are measured in single precision.  Losses are compared in double precision, in which rounding errors stay small
+from step to step.
 
-    python edge_transformer.py --data FOLDER                   runs both; do their losses agree for 50 steps?
-    python edge_transformer.py --data FOLDER --epochs 50       trains with triad's, then scores each test file
+    python edge_transformer.py --data FOLDER                   compares the losses of 50 steps
+    python edge_transformer.py --data FOLDER --epochs 50       trains with triad, then scores each test file
 
-FOLDER has CLUTRR's CSV files: one whose name ends in train.csv, and others whose names end in test.csv."""
+FOLDER has CLUTRR's CSV files: a file whose name ends in train.csv, and files whose names end in test.csv."""
 import argparse
 import ast
 import csv
@@ -35,7 +36,7 @@ def read(path):
 
 
 def batches(rows, labels, answers, size):
-    """Yields tensors for each `size` rows: labels of edges, queries, answers, and a mask of padding nodes."""
+    """Yields tensors for each batch of `size` rows: labels of edges, queries, answers, and a mask of padding nodes."""
     for first in range(0, len(rows), size):
         part = rows[first:first + size]
         nodes = [1 + max(max(a, b) for a, _, b in edges) for _, edges, _, _ in part]
@@ -49,7 +50,7 @@ def batches(rows, labels, answers, size):
 
 
 def train(model, rows, labels, answers, o, steps):
-    """Trains by Adam, with a linear warm-up and decay as in the released program; returns losses and seconds per
+    """Trains by Adam, with a linear warm-up and decay as in the released program.  Returns losses and seconds per
     step."""
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -107,7 +108,7 @@ def main():
                 print(f"{path.name}  k={tests[0][0]}  {right / len(tests):.3f}")
         return
 
-    def pair():  # two modules with the same weights; no dropout, because the two would draw different masks
+    def pair():  # two modules with the same weights, without dropout, because their masks would differ
         ours, theirs = make(0.0), make(0.0)
         theirs.encoder.layers[0].edge_attention = EinsumAttention(theirs.encoder.layers[0].edge_attention)
         return {"triad": ours, "einsum": theirs}

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stories of rooms on a grid, as JSON lines for `graphs train --data DIR`:   python3 grid_relations.py DIR
 
-The edge [0, "left", 1] says that room 1 is left of room 0.  The question: where is the last room, seen from the first?
-A story may turn but never goes back: after `left, right` one would have to count steps, and words do not say how many.
-Training has stories of 2 to 4 steps.  Each test file has longer ones, of one length, 5 to 10."""
+The edge [0, "left", 1] says that room 1 is left of room 0.  The question: in which direction is the last room, seen
+from the first room?  A story may turn but never goes back: after `left` and `right`, the answer would depend on the
+number of steps.  Training stories have 2 to 4 steps.  The stories of each test file have the same number of steps, from
+5 to 10."""
 import json
 import pathlib
 import random

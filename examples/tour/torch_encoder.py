@@ -9,13 +9,13 @@ from safetensors.torch import save_file
 from torch import nn
 
 WIDTH, HEADS, HIDDEN, LAYERS = 16, 4, 32, 2
-SIZES = [5, 3]  # tokens of two sequences
+SIZES = [5, 3]  # numbers of tokens in two sequences
 
 torch.manual_seed(1)
 layer = nn.TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, dropout=0, batch_first=True)
 encoder = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False).eval()
 with torch.no_grad():
-    for parameter in encoder.parameters():  # biases and gains too, so that an error in any parameter changes the answer
+    for parameter in encoder.parameters():  # biases and gains too, so that a wrong parameter changes the answer
         parameter.add_(0.2 * torch.randn_like(parameter))
     x = torch.randn(len(SIZES), max(SIZES), WIDTH)
     padding = torch.arange(max(SIZES)) >= torch.tensor(SIZES)[:, None]

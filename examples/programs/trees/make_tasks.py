@@ -3,7 +3,7 @@
 """Writes data for `trees train --data DIR`: random trees of depth 4 and 5 (6 in test_deeper), each with a transformed
 tree.
   python3 make_tasks.py swap|take|rotate DIR
-Or formulas of depth 4 and 5, each with the formula that De Morgan's laws make of it; no formula of test is in train:
+Or writes formulas of depth 4 and 5, each with its transformation by De Morgan's laws. No formula of test is in train:
   python3 make_tasks.py de-morgan DIR"""
 import json
 import pathlib
@@ -15,7 +15,7 @@ TASKS = {"swap": lambda t: [t[0], t[2], t[1]],
          "rotate": lambda t: [t[1][0], t[1][1], [t[0], t[1][2], t[2]]]}
 
 
-def tree(depth, rng, least=1):  # [label, left, right] or [label]; one child has depth - 1, the other `least` or more
+def tree(depth, rng, least=1):  # [label, left, right] or [label]; one child has depth - 1, the other at least `least`
     children = [tree(d, rng) for d in (depth - 1, rng.randint(least, depth - 1))] if depth > 1 else []
     return [f"L{rng.randrange(20)}"] + rng.sample(children, len(children))
 
@@ -51,7 +51,7 @@ for part, rows, depths in parts[: 2 if name in ("rotate", "de-morgan") else 3]:
                 trees.append(made_one)
         trained = {text(t) for t in trees}
     else:
-        # At least 2 levels, because some tasks move a grandchild.
+        # The trees have at least 2 levels, because some tasks move a grandchild.
         trees = [tree(rng.choice(depths), rng, 2) for _ in range(rows)]
         made = TASKS[name]
     lines = [json.dumps({"source": text(t), "target": text(made(t))}) + "\n" for t in trees]

@@ -1,13 +1,14 @@
-"""Builds the package with scikit-build-core, after copying files from outside this folder: triad's headers and licence.
+"""Builds the package with scikit-build-core.  Before that, copies files from outside this folder: triad's headers and
+licence.
 
-They are copied into `carried/`, so that a source distribution contains them.  An unpacked source distribution already
-has them."""
+The files are copied into `carried/`, so that a source distribution contains them.  An unpacked source distribution
+already has the folder."""
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
 from scikit_build_core import build as _build
-from scikit_build_core.build import *  # noqa: F403: the hooks that are not changed here
+from scikit_build_core.build import *  # noqa: F403: the hooks that are unchanged
 
 _here = Path(__file__).resolve().parent.parent
 _project = _here.parent.parent

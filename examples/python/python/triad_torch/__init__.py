@@ -5,7 +5,7 @@
     from triad_torch import Roles, car, cdr, cons          # trees as tensors
     from triad_torch import load                           # loads a run of triad's own programs
 
-`python -m triad_torch` prints what was found, and compares triad with PyTorch's own operations.
+`python -m triad_torch` prints which kernels and libraries were found, and compares triad with PyTorch's own operations.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .attention import triangular_attention
 from .trees import Roles, bind, car, cdr, child, cons, graft, plant, root, unbind
 
 __version__ = "0.2.0"
-_of_torch = {  # imported on first use, since NumPy users need no PyTorch
+_of_torch = {  # imported on first use: NumPy users need no PyTorch
     "TriangularAttention": "modules", "EdgeTransformerLayer": "modules", "EdgeTransformer": "modules",
     "FuseAttention": "modules", "fuse_attention": "modules", "Run": "runs", "load": "runs"}
 __all__ = ["triangular_attention", "Roles", "bind", "car", "cdr", "child", "cons", "graft", "plant", "root", "unbind"]

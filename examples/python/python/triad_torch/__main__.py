@@ -1,8 +1,9 @@
-"""Prints what was found, and compares triangular attention with PyTorch's own operations, forward and backward.
+"""Prints which kernels and libraries were found, and compares triangular attention with PyTorch's own operations, in
+forward and backward passes.
 
     python -m triad_torch                 prints both; takes less than two minutes
-    python -m triad_torch --found         only prints what was found
-    python -m triad_torch --memory        also measures the memory of each, in separate processes
+    python -m triad_torch --found         only prints which kernels and libraries were found
+    python -m triad_torch --memory        also measures the memory of each, in processes of their own
     python -m triad_torch --shapes 1x128,1x64,1x32,400x5    batch x nodes
     python -m triad_torch --memory --svg FILE --shapes 1x16,1x32,1x64,1x128    also draws a figure
     python -m triad_torch --overhead --shapes 1x32    measures the cost of calls through PyTorch
@@ -42,7 +43,8 @@ def found() -> None:
 
 
 def products() -> str:
-    """Which library computes PyTorch's products, with its rate on one thread next to that of the processor."""
+    """Returns which library computes PyTorch's matrix products, with its rate and the processor's peak rate on one
+    thread."""
     import torch
     blas = re.search(r"BLAS_INFO=(\w+)", torch.__config__.show())
     library = {"mkl": "MKL", "open": "OpenBLAS"}.get(blas[1], blas[1]) if blas else "an unknown BLAS"
@@ -87,7 +89,7 @@ def steps(kind: str, batch: int, n: int):
 
 
 def attention_by_pytorch(batch: int, n: int):
-    """Returns a function that makes one step, forward and backward, through PyTorch's operators; without
+    """Returns a function that makes one step, forward and backward, through PyTorch's operators, without
     projections."""
     import torch
 
@@ -104,7 +106,8 @@ def attention_by_pytorch(batch: int, n: int):
 
 
 def attention_by_kernels(batch: int, n: int):
-    """Returns the same step, made by direct calls of the kernels, on one thread, in memory that is allocated once."""
+    """Returns a function that makes this step by direct calls of the kernels, on one thread, in memory that is
+    allocated once."""
     import numpy as np
     rows = batch * n * n
     draw = np.random.default_rng(0).standard_normal
@@ -117,7 +120,7 @@ def attention_by_kernels(batch: int, n: int):
     for part, name in enumerate(("query", "key", "left", "right")):
         setattr(call, name, _kernels.Rows(x[:, part].ctypes.data, 4 * WIDTH))
         setattr(call, f"d_{name}", _kernels.Rows(dx[:, part].ctypes.data, 4 * WIDTH))
-    call.arrays = (x, gradient, dx, output, statistics)  # keeps them alive, since the call has only addresses
+    call.arrays = (x, gradient, dx, output, statistics)  # keeps the arrays alive: the call has only addresses
 
     def step():
         _kernels.run_call("triad_triangle", call)
@@ -126,7 +129,7 @@ def attention_by_kernels(batch: int, n: int):
 
 
 def overhead(shapes, seconds: float) -> None:
-    """Measures a step by the module, by the operators and by the kernels, in turn, each on one thread."""
+    """Measures a step by the module, by the operators and by the kernels, in turn. Each runs on one thread."""
     import torch
     torch.set_num_threads(1)
     print(f"triangular attention, width {WIDTH}, {HEADS} heads, float32, forward and backward, 1 thread; medians")
@@ -157,7 +160,7 @@ def median_ms(step, seconds: float) -> float:
 
 
 def peak_of(kind: str, batch: int, n: int) -> float:
-    """Returns by how much a step raises the peak memory of a process (MiB), measured in a new process."""
+    """Returns how much a step raises the peak memory of a process (MiB). Measures in a new process."""
     answer = subprocess.run([sys.executable, "-m", "triad_torch", "--peak-of", kind, "--shapes", f"{batch}x{n}"],
                             capture_output=True, text=True, check=True)
     return float(answer.stdout)
@@ -166,9 +169,9 @@ def peak_of(kind: str, batch: int, n: int) -> float:
 def print_peak(kind: str, batch: int, n: int) -> None:
     from ._memory import forget_peak, peak_mib
     step, small = steps(kind, batch, n), steps(kind, 1, 2)
-    small()  # now: memory that PyTorch allocates on first use does not count
+    small()  # before the measurement: PyTorch allocates memory on first use
     if kind == "compiled":
-        step()  # now: memory of the compiler does not count
+        step()  # before the measurement: the compiler allocates memory
     forget_peak()
     before = peak_mib()
     step()

@@ -1,4 +1,5 @@
-"""Arrays of libraries other than PyTorch, in host memory: NumPy's arrays, and by DLPack those of JAX and others."""
+"""Arrays in host memory of libraries other than PyTorch. NumPy's arrays are read directly, and those of JAX and others
+through DLPack."""
 from __future__ import annotations
 
 import ctypes
@@ -23,7 +24,8 @@ def _type_name(x) -> str:
 
 
 def expect_plain(x, name: str):
-    """Returns x.  Refuses an array that has more than numbers (a mask, a unit), since these would be lost."""
+    """Returns x. Refuses an array that has a mask or a unit besides its numbers, because the mask or the unit would be
+    lost."""
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array, whose mask would be lost; fill it: {name}.filled(0)")
     if isinstance(x, np.ndarray) and type(x) not in (np.ndarray, np.memmap):
@@ -34,7 +36,7 @@ def expect_plain(x, name: str):
 
 
 def through_dlpack(x, name: str) -> np.ndarray:
-    """Returns x as a NumPy array; copies only if DLPack offers no view."""
+    """Returns x as a NumPy array. Copies it only if DLPack offers no view."""
     if isinstance(x, np.ndarray):
         return expect_plain(x, name)
     if not hasattr(x, "__dlpack__"):
@@ -51,7 +53,7 @@ def through_dlpack(x, name: str) -> np.ndarray:
 def read(x, name: str) -> np.ndarray:
     """Returns x as a NumPy array of float32, float64, float16 or bfloat16."""
     expected = "expected float32 or float64, or float16 or bfloat16, which are computed in float32"
-    # A library may print its element types in its own way. DLPack gives the type in every case.
+    # Each library may have its own names for element types. DLPack has the same name for all libraries.
     prints_name = is_torch(x) or isinstance(getattr(x, "dtype", None), np.dtype)
     if prints_name and hasattr(x, "__dlpack__") and _type_name(x) not in ("float32", "float64", *_half):
         raise TypeError(f"{name} is {x.dtype}, {expected}")
@@ -62,7 +64,7 @@ def read(x, name: str) -> np.ndarray:
 
 
 def computed(x: np.ndarray) -> np.ndarray:
-    """Returns x in the element type for computing: float32 if x has a half type."""
+    """Returns x in the element type for computing, which is float32 if x has a half type."""
     return x if x.dtype in TYPES else x.astype(np.float32)
 
 

@@ -9,7 +9,7 @@ from . import _arrays
 
 
 def whole(value, name: str) -> int:
-    """Returns the value as an int.  Refuses 2.0 (a float) and True (a bool, although Python treats it as 1)."""
+    """Returns the value as an int.  Refuses a float, such as 2.0, and a bool, although True equals 1 in Python."""
     if type(value) is int:
         return value
     if not isinstance(value, (bool, np.bool_)):
@@ -21,7 +21,7 @@ def whole(value, name: str) -> int:
 
 
 def rate(value: float, name: str) -> float:
-    """Returns a dropout rate; it must be in [0, 1)."""
+    """Returns a dropout rate.  The rate must be in [0, 1)."""
     if not 0 <= value < 1:
         raise ValueError(f"{name} is {value}, expected 0 or more, below 1")
     return float(value)
@@ -36,7 +36,7 @@ def source_count(value) -> int:
 
 
 def source_counts(given, graphs: int) -> np.ndarray:
-    """Returns the number of sources of each graph, int64 (graphs).  given: one number for all graphs, or one for
+    """Returns the number of sources of each graph, int64 (graphs).  `given` is one number for all graphs, or one for
     each."""
     if np.ndim(given) == 0 and not hasattr(given, "dtype"):
         return np.full(graphs, source_count(given), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Triangular attention in PyTorch's own operations.  Tests and timings compare the kernels with it."""
+"""Triangular attention in PyTorch's own operations.  Tests and timings compare the kernels with these functions."""
 from __future__ import annotations
 
 import torch
@@ -6,8 +6,7 @@ from torch import nn
 
 
 def by_einsum(q, k, v1, v2, mask=None, fill=-1e9):
-    """The paper's equations, computed with a stored vector for each triangle.  All tensors are (b, n, n, heads,
-    width)."""
+    """Computes the paper's equations.  Stores a vector for each triangle.  All tensors are (b, n, n, heads, width)."""
     scores = torch.einsum("bilhc,bljhc->bhilj", q, k) * q.shape[-1] ** -0.5
     if mask is not None:
         scores = scores.masked_fill(mask.logical_not()[:, None], fill)
@@ -17,7 +16,7 @@ def by_einsum(q, k, v1, v2, mask=None, fill=-1e9):
 
 
 def by_broadcast(q, k, v1, v2):
-    """The same equations as elementwise products that torch.compile fuses with the sum, so that no product is
+    """Computes the paper's equations with elementwise products. torch.compile fuses them with the sum, so no product is
     stored."""
     # (b, l, h, i, j), then (b, i, j, l, h, 1)
     scores = torch.matmul(q.permute(0, 2, 3, 1, 4), k.permute(0, 1, 3, 4, 2)) * q.shape[-1] ** -0.5
@@ -40,7 +39,7 @@ class Formulas(nn.Module):
 
 
 class EinsumAttention(nn.Module):
-    """Replaces a TriangularAttention: has the same weights, and computes by_einsum."""
+    """Replaces a TriangularAttention.  Has the same weights, and computes its attention by by_einsum()."""
 
     def __init__(self, ours):
         super().__init__()

@@ -69,7 +69,7 @@ def built() -> list[str]:
 
 
 def cuda_path() -> Path:
-    """Returns the path of the kernels for GPUs; the file may be missing."""
+    """Returns the path of the kernels for GPUs. The file may be missing."""
     return Path(__file__).parent / "libtriad_kernels-cuda.so"
 
 
@@ -94,7 +94,7 @@ def _choose() -> str:
 
 @lru_cache(maxsize=None)
 def library() -> ctypes.CDLL:
-    """Returns the library of kernels; loads it at the first call."""
+    """Returns the library of kernels. The first call loads it."""
     lib = ctypes.CDLL(str(Path(__file__).parent / f"libtriad_kernels-{_choose()}.so"))
     lib.triad_kernels_description.restype = ctypes.c_char_p
     lib.triad_kernels_table.restype = ctypes.c_void_p
@@ -115,7 +115,8 @@ def description() -> str:
 
 
 def multiply_adds_a_second() -> float:
-    """Of float32 on one thread, from registers alone: no product is faster."""
+    """Returns the peak rate of float32 multiply-adds on one thread, measured without access to memory. No matrix
+    product is faster."""
     return library().triad_multiply_adds_a_second()
 
 

@@ -1,4 +1,4 @@
-"""The peak memory of this process, as recorded by Linux."""
+"""The peak memory of this process, as Linux records it."""
 from pathlib import Path
 
 
@@ -8,7 +8,8 @@ def forget_peak() -> None:
 
 
 def peak_mib() -> float:
-    """Returns the peak memory in MiB.  getrusage is not used, because a new process starts with its parent's peak."""
+    """Returns the peak memory in MiB.  Does not call getrusage, whose value starts at the peak of the parent
+    process."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM"):
             return int(line.split()[1]) / 1024

@@ -1,4 +1,4 @@
-"""Registers the operators' shapes, derivatives and error checks with PyTorch.  Their values are computed in C++."""
+"""Registers the shapes, derivatives and error checks of the operators with PyTorch.  C++ computes the values."""
 from __future__ import annotations
 
 import atexit
@@ -34,8 +34,8 @@ def _load() -> None:
 
 
 def _load_cuda(operators) -> None:
-    """Loads the kernels for GPUs, if they were built.  They need the CUDA libraries that PyTorch has loaded.  The
-    driver is not started here, so that the process can still fork."""
+    """Loads the kernels for GPUs, if they were built.  The kernels need the CUDA libraries that PyTorch has loaded.
+    Does not start the driver, so that the process can still fork."""
     global cuda_refused
     try:
         stream_of = ctypes.CDLL("libtorch_cuda.so").aoti_torch_get_current_cuda_stream
@@ -158,8 +158,8 @@ def _keep_shift(ctx, inputs, output):
     _, ctx.child, ctx.branching, ctx.depth = inputs
 
 
-# Taking a child and grafting a child are linear maps, and each is the adjoint of the other. So the backward
-# pass of each is the other, and both can be differentiated any number of times.
+# tree_child and tree_graft are linear maps, and each is the adjoint of the other.  So the backward
+# pass of each calls the other, and both can be differentiated any number of times.
 torch.library.register_autograd(
     "triad::tree_child", lambda ctx, dy: (tree_graft(dy, ctx.child, ctx.branching, ctx.depth), None, None, None),
     setup_context=_keep_shift)
@@ -191,20 +191,20 @@ for _name in ("tree_child", "tree_graft"):
 
 
 # ---- lower precision -------------------------------------------------------------------------------------------------
-# Under autocast the kernels still compute in float32: the sums over all middle nodes need its precision.
+# Under autocast, the kernels still compute in float32.  The sums over all middle nodes need this precision.
 for _name in ("triangle", "triangle_stacked", "fuse"):
     for _device in ("cpu", "cuda"):
         torch.library.register_autocast(f"triad::{_name}", _device, torch.float32)
 
 
 def draw_seed(generator: torch.Generator | None, device, rate: float) -> torch.Tensor:
-    """Returns one int64 from PyTorch's generator, as a tensor on the data's device, so that no value passes through
-    Python.  If the dropout rate is 0, draws nothing and returns an empty tensor."""
+    """Returns one int64 from PyTorch's generator, as a tensor on the data's device.  Python never reads the value.  If
+    the dropout rate is 0, draws nothing and returns an empty tensor."""
     if generator is not None and not isinstance(generator, torch.Generator):
         kind = f"{type(generator).__module__}.{type(generator).__qualname__}"
         raise TypeError(f"generator is {kind}, expected torch.Generator for tensors")
     if rate == 0:
         return torch.empty(0, dtype=torch.int64, device=device)
-    if generator is None:  # torch.compile can trace this call
+    if generator is None:  # torch.compile can trace this branch
         return torch.randint(2**63 - 1, (1,), device=device)
     return torch.randint(2**63 - 1, (1,), device=device, generator=generator)

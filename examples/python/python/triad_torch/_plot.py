@@ -1,4 +1,4 @@
-"""Draws the comparison as SVG: time and memory against the number of nodes, with logarithmic axes."""
+"""Draws the comparison as SVG. Time and memory are plotted over the number of nodes, with logarithmic axes."""
 from __future__ import annotations
 
 import math
@@ -9,7 +9,7 @@ _width, _height, _left, _right, _top, _bottom = 380, 300, 64, 16, 40, 44
 
 
 def _panel(title: str, unit: str, lines: dict[str, list[tuple[int, float]]], x0: int) -> list[str]:
-    """Draws one plot.  lines: for each kind, pairs (n, value)."""
+    """Draws one plot. `lines` has pairs (n, value) for each kind."""
     points = [p for line in lines.values() for p in line]
     ns = sorted({n for n, _ in points})
     low = math.floor(math.log10(min(v for _, v in points)))
@@ -41,7 +41,7 @@ def _panel(title: str, unit: str, lines: dict[str, list[tuple[int, float]]], x0:
 
 
 def draw(results: dict[str, list[tuple[int, float, float]]], caption: str) -> str:
-    """Draws both plots.  results: for each kind, (n, milliseconds, MiB) sorted by n."""
+    """Draws both plots. `results` has (n, milliseconds, MiB) for each kind, sorted by n."""
     times = {kind: [(n, ms) for n, ms, _ in line] for kind, line in results.items() if line}
     memory = {kind: [(n, max(mib, 1)) for n, _, mib in line] for kind, line in results.items() if line}
     wide, tall = 2 * _width, _height + 54

@@ -14,7 +14,7 @@ _whole = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
 def expect_dense(x: torch.Tensor, name: str) -> None:
-    """Refuses tensors that are not dense, since the kernels read the numbers from memory."""
+    """Refuses tensors that are not dense, because the kernels read their numbers from memory."""
     if not isinstance(x, torch.Tensor):
         raise TypeError(f"{name} is {type(x).__name__}, expected a tensor of PyTorch, as the others are")
     if x.is_nested:
@@ -28,7 +28,7 @@ def expect_dense(x: torch.Tensor, name: str) -> None:
 
 def _computes_by_itself(kind: type) -> bool:
     """Returns whether a class of tensors has its own operators.  Returns false for the classes of tracers and
-    collectives, which only stand for tensors."""
+    collectives, whose objects only represent tensors."""
     return (kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
             and not kind.__module__.startswith(("torch._subclasses.", "torch.distributed._functional_collectives")))
 
@@ -43,7 +43,7 @@ def expect_type(x: torch.Tensor, name: str) -> torch.dtype:
 
 
 def numbers_are_at_hand(x: torch.Tensor) -> bool:
-    """Returns whether the numbers of x can be read at once: x is on the host, and is not being traced."""
+    """Returns whether the numbers of x can be read now, which is so if x is on the host and is not being traced."""
     return type(x) is torch.Tensor and x.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
@@ -72,7 +72,7 @@ def _sources(given, batch: int, device) -> torch.Tensor:
     """Returns the number of sources of each graph, int64 (batch)."""
     if given is None:
         return _nothing(device, torch.int64)
-    if type(given) is int:  # torch.compile can trace this case
+    if type(given) is int:  # torch.compile can trace this branch
         return torch.full((batch,), _checks.source_count(given), dtype=torch.int64, device=device)
     if not isinstance(given, torch.Tensor):
         return torch.from_numpy(_checks.source_counts(given, batch)).to(device)
@@ -86,7 +86,8 @@ def _sources(given, batch: int, device) -> torch.Tensor:
 
 
 def batch_arguments(device, batch, n, sizes, mask, causal_sources, dropout_p, generator, fill, form):
-    """Returns the operators' arguments after the projections.  n: nodes of each graph; None if `sizes` (b) has them."""
+    """Returns the operators' arguments after the projections.  `n` is the number of nodes of each graph, or None if
+    `sizes` (b) has the numbers."""
     masked = _masked(mask, (batch, n, n, n) if sizes is None else (int((sizes ** 3).sum()),), device)
     sources = _sources(causal_sources, batch, device)
     seed = _operators.draw_seed(generator, device, dropout_p)
@@ -114,7 +115,7 @@ def of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
             offsets = offsets.cpu().numpy()
         sizes = sizes_of(offsets, q.shape[0])
         batch, n = len(sizes), None
-    if q.numel() == 0:  # there are no queries; the empty sums keep the result connected to its operands for autograd
+    if q.numel() == 0:  # no queries; the empty sums connect the result with its operands for autograd
         return sum(x.sum() for x in given.values()) + torch.zeros_like(q)
     rows = [x.to(computed).reshape(-1, heads, width) for x in given.values()]
     if scale is not None:

@@ -1,7 +1,7 @@
-"""Refuses derivatives that the operators lack, with a message.  The operators have only a backward derivative.
+"""Refuses derivatives that the operators do not have, with a message.  The operators have only a backward derivative.
 
-Without these checks, forward mode would silently return zero tangents, and the error of torch.func.grad would be about
-PyTorch's own classes.
+Without these checks, forward mode would silently return zero tangents, and the error message of torch.func.grad would
+be about internal classes of PyTorch.
 """
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _instead = "differentiate by tensor.backward() or torch.autograd.grad"
 
 
 def _is_under_func_grad() -> bool:
-    """Returns whether the innermost transform is torch.func.grad or one that is made from it."""
+    """Returns whether the innermost transform is torch.func.grad or a transform that calls it."""
     if not torch._C._are_functorch_transforms_active():
         return False
     return torch._C._functorch.peek_interpreter_stack().key() == torch._C._functorch.TransformType.Grad
@@ -29,7 +29,7 @@ def _expect_backward_alone(name: str, tensors) -> None:
 
 
 def differentiated_backward(name: str):
-    """Returns the operator triad::name as a function that refuses the derivatives that it lacks."""
+    """Returns the operator triad::name as a function that refuses the derivatives that the operator does not have."""
     operator = getattr(torch.ops.triad, name).default
 
     def call(*arguments):

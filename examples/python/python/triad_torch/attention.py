@@ -37,7 +37,7 @@ def _expect_shapes(shapes: dict[str, tuple], ragged: bool) -> None:
 
 
 def sizes_of(offsets, rows: int) -> np.ndarray:
-    """Returns the number of nodes of each graph, int64 (b), from the positions where its edges begin.
+    """Returns the number of nodes of each graph, int64 (b), from the indices at which its edges begin.
 
     Offsets have b + 1 entries, from 0 to the number of rows."""
     offsets = np.asarray(_arrays.expect_plain(offsets, "offsets"))
@@ -70,30 +70,32 @@ def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = No
 
         o[i, j] = sum over l of  p[i, l, j] v1[i, l] * v2[l, j],    p = softmax over l of  scale q[i, l] . k[l, j]
 
-    per head.  Nothing of size n^3 times the width is ever stored.
+    for each head.  No array of size n^3 times the width is ever stored.
 
     q, k, v1, v2   (batch, n, n, heads, width): queries, keys and the two values of edge (i, j) at [b, i, j].
                    With `offsets`, a batch of graphs of different sizes: (rows, heads, width), one graph after another,
-                   the edges of each row by row.
-    mask           bool, True if a triangle takes part, as in scaled_dot_product_attention; (batch, n, n, n), at
-                   [b, i, l, j], or broadcastable to it.  With `offsets` (sum of n^3).  The score of other triangles
-                   becomes `fill`.  An edge without any triangle averages over all middle nodes.
-    scale          of the scores; None: 1 / sqrt(width).
-    dropout_p      of the weights p, after the softmax.  There is no argument `training`: give 0 to evaluate.
-    generator      torch.Generator (for arrays numpy.random.Generator) from which the seed is drawn.  Leave it out under
-                   torch.utils.checkpoint, which restores only PyTorch's own generators before it computes again.
-    causal_sources a number, or one for each graph (batch).  This number of first nodes are sources.  A later node l
-                   is a middle node of (i, j) only if l <= max(i, j).
+                   and the edges of each graph row by row.
+    mask           bool (batch, n, n, n) at [b, i, l, j], or broadcastable to this shape; with `offsets` (sum of n^3).
+                   True means that a triangle takes part, as in scaled_dot_product_attention.  The score of a triangle
+                   that does not take part is `fill`.  If no triangle of an edge takes part, the edge gets the mean
+                   over all middle nodes.
+    scale          factor of the scores; None: 1 / sqrt(width).
+    dropout_p      dropout rate of the weights p, after the softmax.  There is no argument `training`: pass 0 to
+                   evaluate.
+    generator      torch.Generator (for arrays numpy.random.Generator) from which the seed is drawn.  Do not pass it
+                   under torch.utils.checkpoint, which restores only PyTorch's own generators before it computes again.
+    causal_sources a number, or one for each graph (batch).  The first `causal_sources` nodes are sources.  A later
+                   node l is a middle node of (i, j) only if l <= max(i, j).
     form           "full"; "value_ablation", without v2; "attention_ablation", scores q[i, l] . k[i, j];
                    "both_ablations"; "flat", one softmax over the 2 n edges that touch i or j (then v2 is None).
-    offsets        (batch + 1): the position of each graph's first edge, then the number of all edges.
+    offsets        (batch + 1): the index of each graph's first edge, then the number of all edges.
     fill           see mask.
 
-    Returns o in the shape and type of q.  Accepts tensors of PyTorch in float32, float64, bfloat16 and float16; the
-    half types are computed in float32.  For tensors it is differentiable once.  Accepts NumPy's arrays, and others with
-    __dlpack__, in the same types but without derivatives.  On a host, float64 and the flat form are computed by plain
-    loops on one thread; they are for checks and not for training.  Raises ValueError or TypeError that names the wrong
-    argument.
+    Returns o in the shape and type of q.  Accepts tensors of PyTorch in float32, float64, bfloat16 and float16; half
+    types are computed in float32.  For tensors, the function is differentiable once.  Also accepts NumPy's arrays and
+    others with __dlpack__, in the same types but without derivatives.  On a host, float64 and the flat form are
+    computed by plain loops on one thread, for checks and not for training.  Raises a ValueError or TypeError that names
+    the wrong argument.
     """
     number = form_number(form)
     _expect_right(v2, number, form)
@@ -107,7 +109,7 @@ def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = No
 
 
 def _read_all(given: dict[str, Any], ragged: bool) -> dict[str, np.ndarray]:
-    """Returns arrays of the same shape and type, in the type for computing."""
+    """Checks that all arrays have the same shape and type.  Returns them in the type for computing."""
     arrays = {name: _arrays.read(x, name) for name, x in given.items()}
     for name, x in arrays.items():
         if x.dtype != arrays["q"].dtype:

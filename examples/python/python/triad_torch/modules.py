@@ -1,5 +1,5 @@
-"""PyTorch modules for the functions of this package.  The parameters of the Edge Transformer have the names of its
-released program, so its checkpoints can be loaded."""
+"""PyTorch modules for the functions of this package.  The parameters of the Edge Transformer have their names in the
+released program, so that checkpoints of that program can be loaded."""
 from __future__ import annotations
 
 import torch
@@ -26,16 +26,18 @@ class TriangularAttention(nn.Module):
 
     width, heads   width is a multiple of heads.
     dropout        rate for the attention's weights, in training.
-    bias           of all projections.  The released program has no biases for CLUTRR, but for COGS and CFQ.
+    bias           whether projections have biases.  In the released program, those for COGS and CFQ have biases, and
+                   those for CLUTRR do not.
     form           as in triangular_attention().
 
-    Parameters have the names of the released program: linears.0 query, 1 key, 2 left value, 3 right value, 5 output; in
-    the flat form 0 key, 1 value, 2 query, 3 output.  If a checkpoint has linears.4 and 5, linears.4 is dropped, since
-    the released program does not use it.  If it has no 5, linears.4 is the output, as in the program for CFQ.
+    Parameters have the names of the released program: linears.0 is the query, 1 the key, 2 the left value, 3 the right
+    value, and 5 the output.  In the flat form, 0 is the key, 1 the value, 2 the query, and 3 the output.  If a
+    checkpoint has linears.4 and linears.5, linears.4 is dropped, because the released program does not use it.  If it
+    has no linears.5, linears.4 is the output, as in the released program for CFQ.
 
     The projections are computed as one product with their concatenated weights.  If a projection is not a plain
-    nn.Linear (an adapter, a quantised layer), or has hooks (as for pruning, weight norm and spectral norm), each
-    projection is called instead.
+    nn.Linear, such as an adapter or a quantised layer, or if it has hooks, as for pruning, weight norm and spectral
+    norm, each projection is called instead.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0, bias: bool = False, form: str = "full"):
@@ -65,7 +67,7 @@ class TriangularAttention(nn.Module):
             if fifth is None:
                 state[f"{prefix}linears.5.{kind}"] = fourth
         third = f"{prefix}linears.3."
-        if "3" not in self.linears:  # with a value ablated, the released program keeps the unused projection
+        if "3" not in self.linears:  # without v2, the released program keeps the unused projection
             for key in [key for key in state if key.startswith(third)]:
                 del state[key]
 
@@ -93,8 +95,8 @@ class TriangularAttention(nn.Module):
 class EdgeTransformerLayer(nn.Module):
     """One layer of the Edge Transformer on (b, n, n, width): norm, triangular attention, norm, feed-forward block.
 
-    released=True: each branch is added to the norm before it, as in the released program, which produced the paper's
-    tables.
+    released=True: each branch is added to the output of the norm before it, as in the released program, with which the
+    paper's tables were made.
     released=False: equation 3 of the paper, x + attention(norm(x)), then the block without a residual.
     """
 
@@ -132,12 +134,13 @@ class _Encoder(nn.Module):
 
 
 class EdgeTransformer(nn.Module):
-    """The Edge Transformer for labelled graphs, with a readout at one edge of each graph.  CLUTRR is trained with it.
+    """The Edge Transformer for labelled graphs, with a readout at one edge of each graph.  This is the model for
+    CLUTRR.
 
     labels    rows of the embedding: labels of edges; 0 means no edge.
     targets   classes of the answer.
-    tied      one layer, applied `layers` times.  A checkpoint's other layers are then dropped; the released program
-              stores them but never uses them.
+    tied      one layer, applied `layers` times.  When a checkpoint is loaded, all other layers are dropped.  The
+              released program stores them but never uses them.
 
     forward(labels, query, pad=None) returns logits (b, targets):
     labels    int64 (b, n, n), the label of edge (i, j).
@@ -179,7 +182,7 @@ class EdgeTransformer(nn.Module):
 
 
 def _without(pad: torch.Tensor, graphs: int, n: int) -> torch.Tensor:
-    """Returns the mask (graphs, n, n, n), which is True for triangles without padding nodes; pad is (graphs, n)."""
+    """Returns the mask (graphs, n, n, n), which is True for triangles without padding nodes.  `pad` is (graphs, n)."""
     if pad.shape != (graphs, n):
         raise ValueError(f"pad has shape {tuple(pad.shape)}, expected ({graphs}, {n})")
     here = pad.logical_not()
@@ -189,8 +192,8 @@ def _without(pad: torch.Tensor, graphs: int, n: int) -> torch.Tensor:
 def _edges_asked(query: torch.Tensor, graphs: int, n: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Returns the graphs, sources and targets of all rows of query.
 
-    PyTorch would count negative numbers from the end.  They are refused here if their values can be read; otherwise
-    they are replaced by numbers that are out of range, which PyTorch refuses."""
+    PyTorch would count a negative number from the end.  If the values can be read, negative numbers are refused here.
+    Otherwise they are replaced by numbers that are out of range, which PyTorch refuses."""
     if query.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"query is {query.dtype}, expected int64")
     if query.dim() != 2 or query.shape[1] not in (2, 3) or (query.shape[1] == 2 and query.shape[0] != graphs):
@@ -210,14 +213,15 @@ def _edges_asked(query: torch.Tensor, graphs: int, n: int) -> tuple[torch.Tensor
 
 def fuse_attention(u: torch.Tensor, states: torch.Tensor, dropout_p: float = 0.0,
                    generator: torch.Generator | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-    """A token attends to its own states after each layer below (LRF, equations 9 and 10), without the projections:
+    """A token attends to its own states after each layer below (LRF, equations 9 and 10).  The function has no
+    projections:
 
         p[j] = softmax over j of  u . x[j];   mixed = sum over j of  p[j] x[j];   kept = sum over j of  p[j]
 
     u       (rows, heads, d): for each head, the query times the transposed key projection, scaled.
     states  (layers, rows, d): x[0] to x[layers - 1] of every token.
-    Returns mixed (rows, heads, d) and kept (rows, heads), which is 1 without dropout.  Accepts float32, float64,
-    bfloat16 and float16; the half types are computed in float32.
+    Returns mixed (rows, heads, d) and kept (rows, heads). kept is 1 without dropout.  Accepts float32, float64,
+    bfloat16 and float16.  Half types are computed in float32.
     """
     for name, x in (("u", u), ("states", states)):
         expect_type(x, name)
@@ -241,10 +245,10 @@ def fuse_attention(u: torch.Tensor, states: torch.Tensor, dropout_p: float = 0.0
 class FuseAttention(nn.Module):
     """Fuse-attention with its projections: forward(x, states), x (..., width), states (layers, ..., width).
 
-    The states are not projected, so a token costs products of 4 width^2, whatever the number of layers.  If k_proj or
-    v_proj is not a plain nn.Linear, or has hooks, both are called with every state.  Parameters have the names of
-    fairseq's attention: q_proj, k_proj, v_proj, out_proj.  The bias of the keys affects no weight, so its gradient is
-    zero.
+    The states are not projected, so each token takes matrix products of 4 width^2 multiply-adds, whatever the number of
+    layers.  If k_proj or v_proj is not a plain nn.Linear, or has hooks, both are called with every state.  Parameters
+    have the names of fairseq's attention: q_proj, k_proj, v_proj, out_proj.  The bias of the keys does not affect the
+    weights, so its gradient is zero.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0):
@@ -264,7 +268,7 @@ class FuseAttention(nn.Module):
         inner = (self.k_proj, self.v_proj)
         if all(_projections.is_plain(part, self.width) and part.bias is not None for part in inner):
             context = self._by_weights(q, states.reshape(states.shape[0], -1, self.width), *dropout)
-            return self.out_proj(context.reshape(x.shape)) + 0 * self.k_proj.bias.sum()  # gives it a gradient
+            return self.out_proj(context.reshape(x.shape)) + 0 * self.k_proj.bias.sum()  # gives the bias a gradient
         return self.out_proj(self._by_calls(q, states, *dropout).reshape(x.shape))
 
     def _by_weights(self, q: torch.Tensor, states: torch.Tensor, *dropout) -> torch.Tensor:
@@ -276,9 +280,8 @@ class FuseAttention(nn.Module):
         return context + kept.unsqueeze(-1) * self.v_proj.bias.view(heads, k)
 
     def _by_calls(self, q: torch.Tensor, states: torch.Tensor, *dropout) -> torch.Tensor:
-        """Returns the same, with a key and a value for each state, by calls of k_proj and v_proj.  fuse_attention has
-        no separate values: so key and value are stored side by side as one state, and the query has zeros in the
-        value's half."""
+        """Returns this attention to projected states: calls k_proj and v_proj for each state. fuse_attention has no
+        separate values, so key and value are concatenated to one state, and the query is zero where the value is."""
         rows, heads, k = q.shape
         projected = (_projections.call(getattr(self, name), name, states) for name in ("k_proj", "v_proj"))
         both = torch.cat([y.reshape(states.shape[0], rows * heads, k) for y in projected], -1)

@@ -1,4 +1,4 @@
-"""Reads a run of triad's programs, and returns a PyTorch module with the run's weights, and the run's vocabulary."""
+"""Reads a run of triad's programs.  Returns a PyTorch module with the run's weights, and the run's vocabulary."""
 from __future__ import annotations
 
 import json
@@ -22,7 +22,8 @@ _outside = {"embedding.table": "encoder.embedding.weight", "readout.inner.weight
 
 
 def read_safetensors(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
-    """Returns the tensors and the texts of a safetensors file.  Raises ValueError that names the file and the error."""
+    """Returns the tensors and the texts of a safetensors file.  Raises a ValueError that names the file and the
+    error."""
     data = path.read_bytes()
     if data.startswith(b"version https://git-lfs.github.com/spec/"):
         raise ValueError(f"{path}: a Git LFS pointer, expected the file that it stands for; run `git lfs pull` where it "
@@ -61,7 +62,8 @@ class Run:
     """A trained model: `module` in evaluation mode, its vocabulary, and the settings of the run.
 
     ask(edges, source, target) answers one question about one graph of labelled edges.  It supports neither labels of
-    nodes nor several labels of one edge, which `graphs` can read: for these, make the tensors of labels yourself.
+    nodes nor several labels of one edge, which the program `graphs` can read.  For such graphs, make the tensors of
+    labels yourself.
     """
     module: EdgeTransformer
     edges: list[str]     # labels of edges; the k-th label has number k + 1, and 0 means no edge
@@ -87,7 +89,7 @@ class Run:
 
     @torch.no_grad()
     def ask(self, edges, source: int, target: int, nodes: int | None = None) -> tuple[str, float]:
-        """Returns the answer about (source, target) and its probability; edges are triples (from, name, to)."""
+        """Returns the answer about (source, target) and its probability.  `edges` are triples (from, name, to)."""
         edges = list(edges)
         if nodes is None:
             nodes = 1 + max([source, target, *(max(a, b) for a, _, b in edges)])
@@ -102,9 +104,9 @@ class Run:
 def load(folder, averages: bool = True) -> Run:
     """Loads a run of the model edge-transformer from a folder that `clutrr train` or `graphs train` wrote.
 
-    averages  uses the moving averages of the weights if the run has them (`train --average`), as `evaluate` does.
+    averages  uses the moving averages of the weights if the run has them (`train --average`), like `evaluate`.
 
-    Raises ValueError that names the file that cannot be read, or the model that has no module here.
+    Raises a ValueError that names the file if it cannot be read, or the model if this package has no module for it.
     """
     path = Path(folder)
     if path.is_dir():
@@ -143,7 +145,7 @@ def _run_of(path: Path, tensors: dict[str, torch.Tensor], texts: dict[str, str],
 
 
 def _theirs(name: str, form: str, path: Path) -> str:
-    """Returns the released program's name for a parameter of triad."""
+    """Returns the name of a parameter of triad in the released program."""
     if name in _outside:
         return _outside[name]
     parts = name.split(".", 2)

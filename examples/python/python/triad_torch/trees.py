@@ -1,11 +1,11 @@
-"""Trees as tensors: each filler is bound to the role of its position in the tree.  Linear maps take such trees apart
-and build them.
+"""Trees as tensors.  Each filler is bound to the role of its position in the tree.  Linear maps take trees apart and
+build trees.
 
     T = sum over positions i of  f[i] bound to role[i]          (Differentiable Tree Machine, section 2)
 
 Position 0 is the root, and child c of position i is position branching * i + 1 + c.  A tree of depth d has d levels.
-Every function takes a batch of trees.  It accepts NumPy's arrays (or others with __dlpack__) and tensors of PyTorch.
-For tensors it is differentiable any number of times.
+Every function takes a batch of trees.  It accepts NumPy's arrays, other arrays with __dlpack__, and tensors of PyTorch.
+For tensors, it is differentiable any number of times.
 """
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Roles:
     Roles.gather(depth)                   unit vectors: a tree is (..., positions, filler), with a row for each position
     Roles.dense(depth, seed, width)       orthonormal vectors drawn from a seed, the same as in C++: a tree is
                                           (..., filler, width)
-    Roles.given(vectors, depth)           the caller's orthonormal vectors (positions, width): inner products must be
-                                          within 1e-10 of 0 and 1, or within 1e-5 if the array is float32
+    Roles.given(vectors, depth)           orthonormal vectors (positions, width).  Their inner products may differ from
+                                          0 and 1 by at most 1e-10, or by 1e-5 if the array is float32
     """
 
     def __init__(self, depth: int, branching: int, vectors: np.ndarray | None, shifts: np.ndarray | None):
@@ -105,9 +105,9 @@ class Roles:
         key = (which, x.dtype, x.device)
         if key in self._tensors:
             return self._tensors[key]
-        with torch.inference_mode(False):  # so that the stored tensor can also be used in training
+        with torch.inference_mode(False):  # so that training can also use the stored tensor
             made = torch.from_numpy(getattr(self, which)).to(x.device, x.dtype)
-        if type(made) is torch.Tensor:  # not the tensor of a tracer, which has no data
+        if type(made) is torch.Tensor:  # not a tracer's tensor, which has no data
             self._tensors[key] = made
         return made
 
@@ -126,7 +126,7 @@ def _prepared(roles: Roles, x, name: str):
 
 
 def _numbers(x, name: str):
-    """Returns an array in the type for computing; a tensor is checked and returned unchanged."""
+    """Returns an array in the type for computing.  Checks a tensor, and returns it unchanged."""
     if not _arrays.is_torch(x):
         return _arrays.computed(_arrays.read(x, name))
     from ._torch_attention import expect_type
@@ -143,7 +143,7 @@ def _shift(kernel: str, roles: Roles, c: int, x):
         if x.numel() == 0:
             return x + 0
         operator = getattr(_operators, kernel)
-        computed = x.to(expect_type(x, "x"))  # the operator only moves numbers, so no result is rounded
+        computed = x.to(expect_type(x, "x"))  # the operator only moves numbers and does not round
         return operator(computed.reshape(-1, *shape[-2:]), c, roles.branching, roles.depth).reshape(shape).to(x.dtype)
     x = np.ascontiguousarray(x)
     y = np.empty_like(x)
@@ -157,7 +157,7 @@ def _shift(kernel: str, roles: Roles, c: int, x):
 
 
 def child(roles: Roles, x: Any, c: int) -> Any:
-    """Returns the subtree at child c of the root, moved to the root: D_c x.  Its last level is empty."""
+    """Returns the subtree at child c of the root, moved to the root: D_c x.  The last level of the result is empty."""
     c = roles._expect_child(c)
     y = _prepared(roles, x, "x")
     y = y @ _transposed(roles._like(y, "shifts")[c]) if roles.is_dense else _shift("tree_child", roles, c, y)
@@ -220,7 +220,8 @@ def cons(roles: Roles, children: Sequence[Any], filler: Any) -> Any:
 
 
 def bind(roles: Roles, fillers: Any) -> Any:
-    """Returns the tree of these fillers (..., positions, filler), a row for each position; zeros mean no filler."""
+    """Returns the tree of these fillers (..., positions, filler).  There is a row for each position.  A row of zeros
+    means no filler."""
     x = _numbers(fillers, "fillers")
     if len(x.shape) < 2 or x.shape[-2] != roles.count:
         raise ValueError(f"fillers have shape {tuple(x.shape)}, expected (..., {roles.count}, filler): one a position")
