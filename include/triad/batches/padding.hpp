@@ -116,8 +116,8 @@ class graph_padding {
   /// goes back if a graph was too large.  The search rarely takes more than a thousand steps.
   bool cut(index_t nodes, index_t rows, index_t graphs, index_t largest) {
     if (nodes == 0) return rows == 0;
-    // `rows` is at least the number of edges of `graphs` graphs of equal size, and at most that of graphs of the
-    // largest size.
+    // `rows` is at least the number of edges of `graphs` graphs of equal size, and at most the number of edges of
+    // graphs of the largest size.
     if (++steps_ > most_steps || graphs == 0 || rows < nodes || rows > nodes * largest || nodes * nodes > graphs * rows)
       return false;
     index_t n = std::min(largest, nodes);

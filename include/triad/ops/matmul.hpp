@@ -5,8 +5,8 @@
 //   c = residual + drop(gate(relu(a b + bias)))      with all parts of an epilogue, in this order
 //   da = dc b',  db = a' dc     the gradients, which are matrix products too
 //
-// A NaN or an infinity in a or b affects every element of c in whose sum it is a factor, even where the other factor is
-// 0.  The function relu keeps NaN.  A dropped element becomes 0 even if it is NaN.
+// A NaN or an infinity in a or b affects every element of c that is computed from this value, even if the value is
+// multiplied by 0.  The function relu keeps NaN.  A dropped element becomes 0 even if it is NaN.
 #pragma once
 
 #include "triad/core/backend.hpp"

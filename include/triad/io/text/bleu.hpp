@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   p_n  = 100 sum over lines of matched n-grams / sum over lines of n-grams of the hypothesis, n = 1..4
-//          an n-gram counts as matched at most as many times as the reference with the most occurrences has it
+//          an n-gram is matched at most as many times as it occurs in the reference that has it most often
 //          the k-th p_n that has no match is 100 / (2^k n-grams): the smoothing "exp", sacreBLEU's default
 //   B    = 1 if the hypotheses are at least as long as the references, else exp(1 - references / hypotheses)
 //          lengths are in tokens; if a line has several references, the reference with the nearest length counts, and

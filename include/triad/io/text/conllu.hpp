@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   # a comment, before the first word of a sentence
-//   1-2  don't  _ ...                            several words that are written as one: no word itself; kept as read
+//   1-2  don't  _ ...                            several words that are written as one; not a word; kept as read
 //   1    do     do   AUX ...  0  root  _  _      ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC, separated by tabs
-//   2.1  ...                                                     an empty node: no word; kept as read
+//   2.1  ...                                                     an empty node; not a word; kept as read
 //   an empty line ends a sentence; the end of the file does too
 //
 // Words are counted as in the evaluation of the CoNLL 2018 shared task.  The format is described at
