@@ -1,7 +1,7 @@
-// One update of Adam over ten million parameters.  There are two cases: all parameters have gradients; or all gradients
-// are zero, so that the moments decay.  In the second case, the speed depends on how numbers too small for a normal
-// float are treated (cpu/kernels/denormals.hpp).  The cpu backend sets them to zero in the first update.  The reference
-// backend, on one thread, keeps them; it is timed for comparison.
+// Times an update of Adam over ten million parameters, in two cases.  In the first case, all parameters have gradients.
+// In the second case, all gradients are zero, so the moments decay to denormal numbers (cpu/kernels/denormals.hpp).
+// The cpu backend sets denormal numbers to zero in the first update.  The reference backend keeps them, and is timed on
+// one thread for comparison.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -28,7 +28,7 @@ struct adam_problem {
   std::vector<double> rate{1e-4};
   std::uint64_t step = 10'000;
 
-  /// died: all moments are denormal numbers, which rounding leaves if a gradient has been zero for a long time.
+  /// If `died`, all moments are denormal numbers, as after many updates with zero gradients.
   adam_problem(index_t n, bool died)
       : p(static_cast<std::size_t>(n), 0.1f),
         g(p.size(), died ? 0.0f : 1e-3f),
@@ -61,7 +61,7 @@ void run(benchmark::State& state, std::string const& name, Ex& ex, bool died, bo
   if (!may_time(state, name, bytes, [&] { return check(died); })) return;
   adam_problem problem(parameters, died);
   work_model model;
-  model.stream = 7.0 * sizeof(float) * parameters;  // four arrays are read and three are written
+  model.stream = 7.0 * sizeof(float) * parameters;  // reads four arrays and writes three
   time_work(state, {.model = model, .total = bytes, .floor = with_floor}, [&] { problem.run(ex); });
 }
 

@@ -1,5 +1,5 @@
-// Attention over sequences (plain, causal, with relative positions) and fuse-attention.  Both are timed without
-// projections, because the products of these would dominate the time.
+// Times attention over sequences (plain, causal, with relative positions) and fuse-attention.  Both are timed without
+// projections, because the projections would take most of the time.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "triad/ops/attention.hpp"
@@ -24,7 +24,7 @@ using states = triad::tensor<T, triad::dyn, triad::dyn>;
 template <class T>
 using named = std::vector<std::pair<char const*, states<T>>>;
 
-/// b sequences of s tokens; a token attends only to tokens of its own sequence.
+/// Attention over b sequences of s tokens.  A token attends only to tokens of its own sequence.
 struct attention_task {
   index_t b, s, d, h;
   bool causal = false;
@@ -104,7 +104,7 @@ struct attention_arrays {
   }
 };
 
-/// Tokens that attend to their own states after each of several earlier layers.
+/// Fuse-attention: tokens attend to their own states after each of several earlier layers.
 struct fuse_task {
   index_t rows, layers, d, h;
 
@@ -149,7 +149,8 @@ struct fuse_arrays {
   }
 };
 
-/// An operation with all its arguments.  Its memory is set to zero first, because some gradients are added to it.
+/// An operation with all its arguments.  The memory of the arguments is set to zero first, because some gradients are
+/// added to it.
 template <class Arrays, class Ex>
 class operation_problem {
  public:
@@ -191,7 +192,8 @@ verdict check(Task const& task) {
   return std::nullopt;
 }
 
-/// Registers two benchmarks: forward, as name/forward/sizes, and forward with backward, as name/train/sizes.
+/// Registers two benchmarks: name/forward/sizes times the forward pass, and name/train/sizes times forward and backward
+/// pass.
 template <template <class> class Arrays, class Task>
 void add(Task const& task) {
   for (bool const train : {false, true}) {

@@ -1,6 +1,6 @@
-// triad-busy-neighbour: times a training step with one thread and with several threads.  The step runs on a quiet
-// machine, and next to a process that computes without a pause.  That process may first run on any processor, and then
-// only on the last one.  Each time is a median of nine rounds; steps with one thread and with several alternate.
+// triad-busy-neighbour: times a training step with one thread and with several threads, in three situations: on a quiet
+// machine, next to a process that computes without a pause on any processor, and next to such a process on the last
+// processor.  Each time is the median of nine rounds.  Steps with one thread and steps with several threads alternate.
 //   triad-busy-neighbour [THREADS [ROUNDS [STEP]]]      STEP: a part of the names of the steps to time
 // SPDX-License-Identifier: Apache-2.0
 
@@ -27,7 +27,8 @@ using bench::index_t;
 /// A process that computes until this object is destroyed or the parent process ends.
 class neighbour {
  public:
-  /// processor: the processor that the process is bound to; negative: any processor.
+  /// `processor` is the processor that the process is bound to.  If it is negative, the process may run on any
+  /// processor.
   explicit neighbour(int processor) : parent_(getpid()), child_(fork()) {
     if (child_ < 0) std::perror("triad-busy-neighbour: fork"), std::exit(2);
     if (child_ > 0) return;

@@ -1,5 +1,5 @@
-// Training steps of models for CFQ: dependency parsers with the paper's sizes and with smaller ones, and the Edge
-// Transformer with a decoder.
+// Times training steps of models for CFQ: dependency parsers with the paper's sizes and with smaller sizes, and the
+// Edge Transformer with a decoder.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 

@@ -19,8 +19,8 @@ inline triad::edge_transformer_layer_options edge_layer(index_t width, index_t h
   return {.width = width, .heads = heads, .hidden = 4 * width, .dropout = 0.1, .attention_bias = true};
 }
 
-/// Predicts the parent of each token of a sentence, and its relation to the parent.  The size of a batch is a number of
-/// words.
+/// Predicts the parent of each token of a sentence, and the relation of the token to its parent.  The size of a batch
+/// is a number of words.
 struct dependency_task : graph_sizes {
   static constexpr index_t vocabulary = 100, relations = 12, reach = 16;
   index_t layers = 7, width = 360, heads = 4;
@@ -89,8 +89,8 @@ struct biaffine_dependency_task : dependency_task {
   }
 };
 
-/// Pairs of a source and a target.  All sources have one length and all targets another; lengths include begin and end
-/// tokens.
+/// Pairs of a source and a target.  All sources have the same length, and so do all targets.  Lengths include begin and
+/// end tokens.
 struct edge_pair_task {
   index_t sentences = 1, source = 15, target = 50, layers = 6, width = 256, heads = 8, words = 100;
   static constexpr triad::keep memory = triad::keep::everything;
@@ -131,14 +131,14 @@ struct edge_pair_task {
     return loader.upload();
   }
 
-  /// Returns the same model with smaller sizes, which the reference backend can compute in a short time.
+  /// Returns this model with smaller sizes, which the reference backend computes in a short time.
   edge_pair_task small() const {
     edge_pair_task t = *this;
     t.sentences = 2, t.source = 4, t.target = 7, t.layers = 3, t.width = 32, t.heads = 4, t.words = 20;
     return t;
   }
 
-  /// Counts the work.  In the decoder's last layer, only one edge for each target token is read.
+  /// Counts the work.  In the decoder's last layer, only one edge of each target token is read.
   work_model count_work() const {
     auto const z = dims();
     auto const o = edge_layer(width, heads);

@@ -1,4 +1,5 @@
-// The backend that checks results before they are timed: the reference in double, with faster products.
+// The backend with which results are checked before they are timed.  It is the reference backend in double, with faster
+// products.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,8 +13,8 @@
 
 namespace bench {
 
-/// The reference backend in double, except that each product is one plain call of BLAS and that heads are computed in
-/// parallel.  So a check takes seconds instead of minutes.  No code is shared with the timed backend.
+/// The reference backend in double, with two changes: each product is one call of BLAS, and heads are computed in
+/// parallel.  So a check takes seconds instead of minutes.  This backend shares no code with the timed backend.
 struct checker : triad::reference::backend {};
 
 inline void do_matmul(checker&, triad::matrix<double const> a, triad::matrix<double const> b, triad::matrix<double> c,
@@ -43,8 +44,8 @@ inline void do_matmul(checker&, triad::matrix<double const> a, triad::matrix<dou
 }
 
 namespace detail {
-/// Calls f(options of one head, head, columns of that head in a matrix).  Dropout numbers its elements across all
-/// heads, so heads cannot be computed separately if there is dropout.
+/// Calls f(options of one head, head, columns of the head in a matrix) for each head.  With dropout, heads cannot be
+/// computed separately, because dropout numbers the elements of all heads consecutively.
 template <class F>
 void each_head(triad::triangle_options const& t, index_t width, F&& f) {
   triad::cpu::parallel_for(machine(), t.heads, [&](index_t head, int) {

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Computes the time of an update of one run on R processes, message by message, for networks of given latency and
+"""Computes how long an update of one run takes on R processes, message by message, for networks of given latency and
 bandwidth:
-  bench/cluster_costs.py                      the tables of docs/operations/cluster.md
-  bench/cluster_costs.py VALUES PROCESSES     what each process sends for an update of VALUES parameters
+  bench/cluster_costs.py                      prints the tables of docs/operations/cluster.md
+  bench/cluster_costs.py VALUES PROCESSES     prints what each process sends for an update of VALUES parameters
 
-A message of m bytes takes alpha + m beta seconds; the two processes of an exchange send at the same time.  Only the
-time of an update on one process is measured.  docs/operations/cluster.md lists the costs that are left out.
+A message of m bytes takes alpha + m beta seconds.  The two processes of an exchange send at the same time.  The time of
+an update on one process was measured; everything else is computed. docs/operations/cluster.md lists the costs that are
+not computed.
 SPDX-License-Identifier: Apache-2.0"""
 
 import math
@@ -44,19 +45,20 @@ def all_reduce(values, processes, rank):
 
 
 def update_exchanges(parameters, processes, rank=0):
-    """Returns the exchanges of a trainer in one update: those for the gradient, then those for the loss."""
+    """Returns the exchanges of a trainer in one update: first those of the gradient, then those of the loss."""
     return all_reduce(parameters, processes, rank) + all_reduce(1, processes, rank)
 
 
 def agreement(processes):
-    """Returns how many one-byte messages the processes of a program need to agree that none of them was interrupted
-    (any_process in examples/programs/shared)."""
+    """Returns the number of one-byte messages with which the processes of a program check that none of them was
+    interrupted (any_process in examples/programs/shared)."""
     return int(math.log2(processes))
 
 
 # ---- what it takes ----------------------------------------------------------------------------------------------------
 
-# examples: the number in a batch.  A batch of cfq's parser has 500 words, which are 37 questions in the benchmark.
+# examples: the number of examples in a batch.  A batch of cfq's parser has 500 words, which are 37 questions in the
+# benchmark.
 Task = namedtuple("Task", "name parameters examples")
 TASKS = {
     "clutrr": Task("CLUTRR", 568_818, 400),
@@ -66,22 +68,22 @@ TASKS = {
 }
 
 # seconds: the measured time of an update on one process (docs/benchmarks.md, docs/notes/).  floors: the floors of these
-# times in the benchmark.  memory: bytes per second.  update_every: any_process is called once in this number of
-# updates. launch: seconds to launch a kernel that adds.
+# times in the benchmark. memory: bytes per second. update_every: any_process is called once in this number of updates.
+# launch: seconds to launch a kernel that adds numbers.
 Machine = namedtuple("Machine", "name seconds floors memory update_every launch")
 CORES = Machine("two cores", {"clutrr": 0.757, "cogs": 0.0402, "parse": 2.313, "queries": 16 * 1.243}, {}, 10e9, 1, 0)
 H100 = Machine("H100", {"clutrr": 7.006e-3, "cogs": 1.184e-3}, {"clutrr": 4.880e-3, "cogs": 0.4073e-3}, 3.35e12, 16, 5e-6)
 
-# alpha: seconds of latency; rate: bytes per second.  Processes whose ranks are in the same block of `node` ranks use
-# inner_alpha and inner_rate.  agree: the latency of any_process, which sends between hosts.  copies: seconds, and bytes
-# per second, of a copy between device and host, before and after each message.
+# alpha: seconds of latency. rate: bytes per second. inner_alpha and inner_rate: the same between processes whose ranks
+# are in the same block of `node` ranks. agree: the latency of any_process, which sends between hosts. copies: seconds,
+# and bytes per second, of a copy between device and host, before and after each message.
 Network = namedtuple("Network", "name alpha rate node inner_alpha inner_rate agree copies")
 ETHERNET = Network("10 Gb Ethernet", 30e-6, 1.25e9, 1, 0, 1, 30e-6, None)
 INFINIBAND = Network("100 Gb InfiniBand", 2e-6, 12.5e9, 1, 0, 1, 2e-6, None)
 BY_HOST = INFINIBAND._replace(name="100 Gb InfiniBand, by the host", copies=(10e-6, 10e9))
 NVLINK = Network("NVLink by eights, 400 Gb InfiniBand", 22.4e-6, 50e9, 8, 11.8e-6, 450e9, 2e-6, None)
 
-# shrinks: which part of an update takes less time with fewer examples: "all" of it, or only the "floor".
+# shrinks: which part of an update's time is proportional to the number of examples: "all" of it, or only the "floor".
 Setup = namedtuple("Setup", "machine network shrinks")
 SETUPS = [
     Setup(CORES, ETHERNET, "all"),
@@ -91,9 +93,10 @@ SETUPS = [
     Setup(H100, NVLINK, "floor"),
 ]
 
-# Memory passes for each gradient value: it is cleared, and read for the norm; Adam reads four arrays and writes three.
+# Memory accesses for each gradient value: the value is cleared, and read for the norm.  Adam reads four arrays and
+# writes three.
 OWN_PASSES = 9
-BACKWARD = 2 / 3  # fraction of the time for examples that backward takes
+BACKWARD = 2 / 3  # fraction of the time for examples that the backward pass takes
 
 Times = namedtuple("Times", "forward backward gradient rest own")
 
@@ -109,7 +112,7 @@ def message_time(network, distance, values):
 
 def exchange_time(setup, exchange):
     seconds = message_time(setup.network, exchange.distance, max(exchange.sent, exchange.received))
-    if exchange.added:  # two rows are read and one is written
+    if exchange.added:  # reads two rows and writes one
         seconds += setup.machine.launch + 3 * BYTES * exchange.added / setup.machine.memory
     return seconds
 
@@ -121,7 +124,7 @@ def times(setup, key, processes, batches=1):
     own = OWN_PASSES * BYTES * task.parameters / machine.memory
     if setup.shrinks == "floor":
         own = whole - machine.floors[key]
-    examples = math.ceil(task.examples * batches / processes)  # number of examples of the process that has most
+    examples = math.ceil(task.examples * batches / processes)  # examples of the process that has the most
     compute = (whole - own) * examples / task.examples
     gradient = sum(exchange_time(setup, e) for e in all_reduce(task.parameters, processes, 0))
     rest = sum(exchange_time(setup, e) for e in all_reduce(1, processes, 0))
@@ -130,8 +133,8 @@ def times(setup, key, processes, batches=1):
 
 
 def seconds(t, overlap):
-    """Returns the seconds of an update.  If `overlap`, the gradient's messages are sent while backward computes, at no
-    extra cost; so the result shows the most that overlap can save."""
+    """Returns the seconds of an update.  If `overlap`, the gradient's messages are sent during the backward pass, and
+    this costs nothing.  So the result shows the most that overlap can save."""
     between = max(t.backward, t.gradient) if overlap else t.backward + t.gradient
     return t.forward + between + t.rest + t.own
 
@@ -152,7 +155,7 @@ def overlap_gain(setup, key, processes):
 
 
 def half_used(setup, key):
-    """Returns the largest number of processes for which at most half of their time is lost."""
+    """Returns the largest number of processes that lose at most half of their time."""
     most = 1
     for processes in PROCESSES:
         if speed_up(setup, key, processes) < processes / 2:
@@ -177,7 +180,7 @@ def table(head, rows):
 
 
 def figures(number):
-    """Returns a number with three digits; from a hundred on, as a whole number."""
+    """Returns a number as a text with three digits.  Numbers from a hundred on are whole."""
     return f"{number:.0f}" if number >= 99.95 else f"{number:.1f}" if number >= 9.995 else f"{number:.2f}"
 
 

@@ -1,5 +1,5 @@
-// Comparisons of results before they are timed: with the results of another backend, and for triangles also with the
-// definition, at a few edges.
+// Checks results before they are timed.  Compares them with the results of another backend.  For triangles, also
+// compares a few edges with the definition.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,12 +15,12 @@
 
 namespace bench {
 
-/// The default is for float sums of up to a hundred thousand terms that are added in another order.  A program sets a
-/// larger value if its products are less exact.
+/// The largest relative difference.  The default allows for float sums of up to a hundred thousand terms that are added
+/// in another order.  A program with less exact products sets a larger value.
 inline double tolerance = 1e-4;
 
-/// Returns an error if the largest difference exceeds the tolerance, relative to the largest expected value or to
-/// `least`, whichever is larger.
+/// Returns an error if the largest difference exceeds the tolerance times the largest expected value.  If `least` is
+/// larger than this value, the tolerance is relative to `least`.
 inline verdict compare(std::string const& what, float const* found, double const* expected, index_t count,
                        double least = 0) {
   double difference = 0, largest = least;
@@ -43,9 +43,9 @@ verdict compare_views(std::string const& what, Found found, Expected expected) {
   return compare(what, found.data_handle(), expected.data_handle(), static_cast<index_t>(found.size()));
 }
 
-/// Compares every tensor in two fields of the same layer.  Some gradients are zero up to rounding, for example that of
-/// a bias before a softmax.  So with the default tolerance, a difference is also accepted if it is at most 1e-6 of the
-/// largest of all gradients.
+/// Compares all tensors of the same layer in two fields.  Some gradients are zero up to rounding, such as the gradient
+/// of a bias before a softmax.  So with the default tolerance, a difference is also accepted if it is at most 1e-6
+/// times the largest of all gradients.
 template <class Found, class Expected>
 verdict compare_fields(Found found, Expected expected) {
   std::vector<std::pair<double const*, index_t>> wanted;
@@ -64,7 +64,7 @@ verdict compare_fields(Found found, Expected expected) {
   return wrong;
 }
 
-/// Checks the results of triangle and triangle_grad at a few edges by their definition, which is fast for any n.
+/// Checks the results of triangle and triangle_grad at a few edges by the definition.  This is fast for any n.
 class sampled_triangle {
   using projections = triad::triangle_projections<float const>;
 
@@ -89,7 +89,7 @@ class sampled_triangle {
  private:
   using head = triad::reference::triangle_head<float>;
 
-  /// Returns p(i, l, j) for all l; zero if l is not a middle node of the edge.
+  /// Returns p(i, l, j) for all l.  It is 0 if l is not a middle node of the edge.
   static std::vector<double> weights(head const& at, index_t i, index_t j) {
     std::vector<double> p;
     double maximum = -1e300, sum = 0;
@@ -131,7 +131,7 @@ class sampled_triangle {
       for (std::size_t e = 0; e < k; ++e) o[e] += p * static_cast<double>(at.value(a, l, b, static_cast<index_t>(e)));
       if (own_key) add(dk, slope(at, a, l, b, p), x_.query, at.edge(a, l));
     }
-    for (index_t other = 0; other < at.n; ++other) {  // (a, b) is first the edge (i, l), then the edge (l, j)
+    for (index_t other = 0; other < at.n; ++other) {  // for (a, b) = (i, l), then for (a, b) = (l, j)
       double const p = weights(at, a, other)[static_cast<std::size_t>(b)];
       add(dq, slope(at, a, b, other, p), x_.key, at.key_edge(a, b, other));
       right ? gated(dv1, p, at.edge(a, other), x_.right_value, at.edge(b, other))

@@ -1,5 +1,5 @@
-// Splits of a corpus by the divergence of its compounds: finds and weights the compounds of generated derivations, and
-// searches for a split.  There is no floor, because the length of a search is an option.
+// Times the split of a corpus by the divergence of its compounds: finds and weights the compounds of generated
+// derivations, and searches for a split.  There is no floor, because the length of the search is an option.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/compound_split.hpp"
 
@@ -51,8 +51,8 @@ struct problem {
   text::compound_split run() const { return text::split_by_compounds(atoms, compounds, words, how); }
 };
 
-/// Checks the sizes, that test words are known, that no example occurs twice, that atoms are close, and that compounds
-/// are further apart than in a random split.
+/// Checks the sizes of the parts, that all test words occur in training, that no example occurs twice, that the
+/// divergence of atoms is small, and that the divergence of compounds is larger than in a random split.
 verdict check(int examples) {
   problem const p(examples);
   auto const found = p.run();
@@ -67,7 +67,7 @@ verdict check(int examples) {
       if (!known.contains(w)) return "a held-out example has a word that training does not have";
   if (divergence_of(p.atoms, found.train, found.held_out, text::alpha_of_atoms) > p.how.atom_limit)
     return "the atoms are further apart than the limit";
-  std::vector<int> first, next;  // a random split, since the corpus has no order
+  std::vector<int> first, next;  // a random split, because the corpus has no order
   for (int q = 0; q < p.how.train + p.how.held_out; ++q) (q < p.how.train ? first : next).push_back(q);
   auto const apart = [&](auto const& a, auto const& b) {
     return divergence_of(p.compounds, a, b, text::alpha_of_compounds);

@@ -1,5 +1,5 @@
-// Decoding with the encoder-decoder Edge Transformer, by two methods: computing only new edges, and causal passes over
-// all tokens.
+// Times decoding with the encoder-decoder Edge Transformer by two methods. The first method computes only new edges.
+// The second method makes a causal pass over all tokens in each step.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/edge_decoder.hpp"
 
@@ -61,7 +61,7 @@ class edge_translating {
     search_.restart(task_.sentences);
     decoder_.find(parameters_.values(), in_, search_);
   }
-  /// Decodes with a causal pass of the decoder over all tokens of all hypotheses in each step; the encoder runs once.
+  /// Decodes with a causal pass of the decoder over all tokens of all hypotheses in each step. The encoder runs once.
   void by_passes() {
     search_.restart(task_.sentences);
     index_t const count = search_.rows(), v = model_.vocabulary();
@@ -127,7 +127,7 @@ class edge_translating {
   triad::beam_search search_;
   triad::edge_decoder<model_type, triad::cpu::backend> decoder_;
   triad::edge_pair_batch<float> in_;
-  std::vector<std::vector<index_t>> sources_;  // the source of each slot
+  std::vector<std::vector<index_t>> sources_;  // the source of each hypothesis
 };
 
 /// Checks that both methods of decoding find the same hypotheses.

@@ -1,5 +1,5 @@
-// Training steps of the Edge Transformer: CLUTRR and COGS with the papers' sizes, and one graph of 512 nodes with
-// recomputation.  Also inference with CLUTRR's model.
+// Times training steps of the Edge Transformer: CLUTRR and COGS with the papers' sizes, and one graph of 512 nodes with
+// recomputation.  Also times inference with the model for CLUTRR.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "run_training.hpp"

@@ -1,4 +1,5 @@
-// One Edge Transformer layer in training, with CLUTRR's sizes, and with an n that is too large for the papers' method.
+// Times one Edge Transformer layer in training, with the sizes for CLUTRR, and with an n that is too large for the
+// papers' method.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "triad/layers/edge_transformer_layer.hpp"

@@ -1,13 +1,14 @@
-// The least time that some work can take on this machine.  It is computed from rates that are measured just before the
-// work is timed.
+// The floor of some work: the least time that it can take on this machine.  The floor is computed from rates that are
+// measured just before the work is timed.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   floor = products + kernels + exp + stream
 //
-//   products   every matrix product with a weight, at the speed of BLAS for exactly that shape.  The arrays have the
-//              real size, so their own memory traffic is included; bias, activation and dropout are not.
-//   kernels    multiply-adds other than products with a weight, at the rate of multiply-adds without memory access: the
-//              triangle, n^3 d for each graph times
+//   products   the time of every matrix product with a weight, at the speed of BLAS for exactly this shape.  The arrays
+//              have their real sizes, so their memory traffic is included.  Bias, activation and dropout are not
+//              included.
+//   kernels    the time of all other multiply-adds, at the rate of multiply-adds without memory access.  They are
+//              counted for the triangle, n^3 d for each graph times
 //                forward  3 = score 1, output 2                          (value ablation 2: output 1)
 //                backward 8 = score again 1, dp 2, dv1 and dv2 3, dq 1, dk 1   (value ablation 5: dp 1, dv1 1)
 //              attention, d for each pair of query and key times
@@ -16,18 +17,20 @@
 //              fuse-attention, h d for each token and layer below times
 //                forward  2 = score 1, mixed states 1
 //                backward 4 = dp 1, du 1, dx 2
-//   exp        one for each head of each triple, pair, or token and layer, forward, and again backward if the weights
-//              are recomputed, at the rate of a vector exp in L1
-//   stream     bytes of the triangle's arrays that cannot stay in cache, at the speed of a copy of the same number of
-//              bytes.  Graphs are small if all ten arrays of a graph fit in the second-level cache of one core.  Then
-//              projections and triangle can run graph by graph, and only the arrays saved for backward (q, k, v1, v2,
-//              softmax statistics) are read from memory again; if the whole batch fits, nothing is.  Larger graphs:
-//              every input and output of the triangle once, forward 5 arrays of (rows, d), backward 10.  Attention and
-//              fuse-attention, which are timed alone: every input and output once, unless all of them fit.
+//   exp        the time of the exponentials, at the rate of a vector exp in L1.  There is one for each head of each
+//              triple, of each pair, or of each token and layer.  If backward recomputes the weights, it has the same
+//              number again.
+//   stream     the time to move the bytes of the triangle's arrays that cannot stay in cache, at the speed of a copy of
+//              the same number of bytes.  A graph is small if its ten arrays fit in the second-level cache of one core.
+//              Projections and triangle of small graphs can run graph by graph, so only the arrays that are saved for
+//              backward (q, k, v1, v2, softmax statistics) are read from memory again.  If the whole batch fits in the
+//              cache, no array is.  For larger graphs, every input and output of the triangle counts once: 5 arrays of
+//              (rows, d) forward, 10 backward.  For attention and fuse-attention, which are timed alone, every input
+//              and output counts once, unless all of them fit in the cache.
 //
-// For training steps of Transformers, attention and fuse-attention are left out: their floor consists only of the
-// products with weights.  The floor omits norms, dropout, embedding, loss, clipping, Adam and packing, so that it is
-// surely below what is possible.
+// The floor of a training step of a Transformer consists only of the products with weights; attention and
+// fuse-attention are not counted.  No floor counts norms, dropout, embedding, loss, clipping, Adam and packing.  So the
+// work surely takes longer than its floor.
 #pragma once
 
 #include "probe.hpp"

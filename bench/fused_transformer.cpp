@@ -1,5 +1,5 @@
-// The Transformer and LRF: training steps, and decoding by beam search with two methods: caches, and passes over all
-// tokens.
+// Times training steps of the Transformer and of LRF, and decoding by beam search.  Decoding has two methods: with
+// caches, and with passes over all tokens.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
@@ -41,7 +41,7 @@ class translating {
     search_.restart(in_.sizes.pairs);
     decoder_.find(parameters_.values(), in_, search_);
   }
-  /// Decodes with a pass of the decoder over all tokens of all hypotheses in each step; the encoder runs once.
+  /// Decodes with a pass of the decoder over all tokens of all hypotheses in each step.  The encoder runs once.
   void by_passes() {
     search_.restart(in_.sizes.pairs);
     index_t const count = search_.rows(), v = model_.vocabulary(), source_rows = in_.sizes.source_rows * beam_;
@@ -77,7 +77,7 @@ class translating {
       auto const s = plan(saved_at, in.sizes);
       auto const all = model_.plan_output(logits_at, in.sizes);
       if (search_.step() == 0)
-        model_.encode(machine(), c, w, in, s.encoder);  // later plans give the same memory: the sources stay
+        model_.encode(machine(), c, w, in, s.encoder);  // later plans have the same memory, so the sources stay
       model_.decode(machine(), c, w, in, triad::tensor<float const, triad::dyn, triad::dyn>(s.encoder.y()), s.decoder,
                     all);
       for (index_t h = 0; h < count; ++h)
@@ -110,7 +110,7 @@ class translating {
   triad::beam_search search_;
   triad::fused_decoder<model_type, triad::cpu::backend> decoder_;
   triad::pair_batch<float> in_;
-  std::vector<std::vector<index_t>> sources_;  // the source of each slot
+  std::vector<std::vector<index_t>> sources_;  // the source of each hypothesis
 };
 
 /// Checks that both methods of decoding find the same hypotheses.

@@ -1,5 +1,4 @@
-// Checks of whole layers against the reference backend.  For sizes that would take minutes, only the triangle is
-// checked.
+// Compares whole layers with the reference backend.  If this would take minutes, checks only the triangle.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,8 +15,8 @@ triad::triangular_attention<T> attention(triad::triangle_form form, shape const&
   return {triad::extents<triad::dyn, triad::dyn>(z.d, z.h), form};
 }
 
-/// Compares results of one backend with those of the same layer in double on another backend: the output, the gradient
-/// of the input and the gradient of every parameter.
+/// Compares the results of a layer on one backend with the results of the same layer in double on another backend.  The
+/// results are the output, the gradient of the input, and the gradient of every parameter.
 template <class Ex, class Judge, class Layer, class Expected>
 verdict check_layer(Ex& ex, Judge& judge, Layer const& layer, Expected const& reference, equal_graphs const& graphs) {
   layer_problem<float, Layer, Ex> found(ex, layer, graphs, true);
@@ -31,8 +30,8 @@ verdict check_layer(Ex& ex, Judge& judge, Layer const& layer, Expected const& re
   return compare_fields(a.gradient, b.gradient);
 }
 
-/// Only the triangle of one layer, on arrays that a forward pass of the layer has filled.  The gradient of its output
-/// can be arbitrary numbers.
+/// The triangle of one layer, on arrays that a forward pass of the layer has filled.  The gradient of the triangle's
+/// output has arbitrary numbers.
 template <class Ex>
 class triangle_problem {
   using layer_type = triad::triangular_attention<float>;

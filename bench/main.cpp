@@ -1,5 +1,5 @@
-// triad-bench: has Google Benchmark's options, and --threads=N (or TRIAD_THREADS).  The status is 1 if a result was
-// wrong.
+// triad-bench runs the benchmarks.  It has the options of Google Benchmark, and --threads=N (or TRIAD_THREADS).  The
+// exit status is 1 if a result was wrong.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdlib>

@@ -1,15 +1,15 @@
 // Triangular attention by the papers' method, which stores the products v1 * v2 of all triangles: B n^3 d floats.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The results are the same as in layers/triangular_attention.hpp, with the same BLAS and threads.  Each operation is
-// one pass over its arrays:
+// The results, the BLAS and the threads are those of layers/triangular_attention.hpp.  Each operation is one pass over
+// its arrays:
 //
 //   forward    s(h, l) = q(:, l) k(l, :)' by BLAS;  p = softmax over l;  m(i, l, j) = v1(i, l) * v2(l, j);
 //              o(i, j) = sum_l p m(i, l, j)
-//   backward   dp = do . m and dm = p do in one pass, dm in m's place;  ds = p (dp - sum_l p dp);  dq, dk by BLAS;
-//              dv1(i, l) = sum_j dm * v2(l, j);  dv2(l, j) = sum_i dm * v1(i, l)
+//   backward   dp = do . m and dm = p do in one pass, dm replaces m;  ds = p (dp - sum_l p dp);  dq, dk by BLAS; dv1(i,
+//              l) = sum_j dm * v2(l, j);  dv2(l, j) = sum_i dm * v1(i, l)
 //
-// The papers' programs are slower than this code, because they also store dm, dm * v1 and dm * v2, and transpose arrays
+// The papers' programs are slower than this code.  They also store dm, dm * v1 and dm * v2, and transpose arrays
 // between operations.
 #pragma once
 
@@ -108,8 +108,8 @@ struct materialising_attention {
     }
   };
 
-  /// Returns the columns of head `head` in the rows of graph g, (n, n, k), as n matrices: one for each first index
-  /// (by_row), or one for each second index.
+  /// Returns the columns of head `head` in the rows of graph g, (n, n, k), as n matrices.  If `by_row`, there is one
+  /// matrix for each first index, otherwise one for each second index.
   template <class S>
   static triad::matrices<S> nodes(sizes const& z, triad::matrix<S> m, index_t g, index_t head, bool by_row) {
     index_t const line = m.stride(0);
@@ -117,7 +117,7 @@ struct materialising_attention {
             {triad::extents<triad::dyn, triad::dyn, triad::dyn>(z.n, z.n, z.k),
              cuda::std::array<index_t, 3>{by_row ? z.n * line : line, by_row ? line : z.n * line, 1}}};
   }
-  /// Returns n matrices (n, n), one after another.  transposed: each matrix is transposed.
+  /// Returns n matrices (n, n), one after another.  If `transposed`, each matrix is transposed.
   template <class S>
   static triad::matrices<S> squares(index_t n, S* data, bool transposed = false) {
     return {data,
@@ -131,7 +131,7 @@ struct materialising_attention {
              cuda::std::array<index_t, 3>{m.stride(0), m.stride(2), m.stride(1)}}};
   }
 
-  /// Calls f(graph, head) for all of them on all threads; each thread has a serial backend of its own.
+  /// Calls f(graph, head) for all heads of all graphs, on all threads.  Each thread has a serial backend of its own.
   template <class F>
   static void each_head(triad::cpu::backend& ex, sizes const& z, F&& f) {
     triad::cpu::parallel_for(ex, z.b * z.h, [&](index_t task, int) {
@@ -148,8 +148,8 @@ struct materialising_attention {
     });
   }
 
-  /// Divides the edges (i, j) of every graph and head into parts, and calls f(first weight, edges, stride from l to l +
-  /// 1) for each part.
+  /// Divides the edges (i, j) of every graph and head into parts.  Calls f(first weight, number of edges, stride from l
+  /// to l + 1) for each part.
   template <class F>
   static void each_stretch(triad::cpu::backend& ex, sizes const& z, F&& f) {
     index_t const edges = z.n * z.n, stretch = 512, stretches = (edges + stretch - 1) / stretch;
@@ -227,7 +227,7 @@ struct materialising_attention {
     });
   }
 
-  /// Computes dp from m, and replaces m by dm.
+  /// Computes dp from m.  Then replaces m by dm.
   static void weigh_grad(triad::cpu::backend& ex, sizes const& z, float const* weights, float const* d_o,
                          float* products, float* d_weights) {
     triad::cpu::parallel_for(ex, z.b * z.n, [&](index_t task, int) {

@@ -1,24 +1,25 @@
-// triad-bench-cuda: the benchmarks on a GPU, with the same names as in triad-bench.  Options: --filter=REGEX,
+// triad-bench-cuda runs the benchmarks on a GPU.  They have the same names as in triad-bench.  Options: --filter=REGEX,
 // --precision=float32|tf32x3|tf32|bf16, --list, --once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every result is checked before it is timed.  The results of a smaller problem are compared with those of the
-// reference in double, within seconds.  A triangle is also checked in its full size, at a few edges.  A wrong result is
-// not timed, and the exit status is then 1.
+// Every result is checked before it is timed.  The check compares the results of a smaller problem with the reference
+// in double, which takes seconds.  A triangle is also checked at a few edges of the full size.  If a result is wrong,
+// it is not timed, and the exit status is 1.
 //
-// A time is the median of times between two events in the backend's stream.  The work is recorded and then replayed, as
-// in training.
+// A reported time is the median of times between two events in the backend's stream.  The work is recorded and then
+// replayed, as in training.
 //
-//   floor = products + triangle         bench/floor.hpp defines their counts
-//   products   cuBLAS alone, on arrays of exactly those shapes, in the same arithmetic
-//   triangle   its multiply-adds, at the rate of multiply-adds without memory access, measured at the start
+//   floor = products + triangle         bench/floor.hpp defines the counts
+//   products   the time of cuBLAS for these products, on arrays of the same shapes, in the same arithmetic
+//   triangle   the time of the triangle's multiply-adds at the GPU's peak rate, which is measured at the start with a
+//              kernel that does not access memory
 //
 // The floor omits exponentials, memory traffic, norms, dropout, loss and Adam.  Some benchmarks only move data
-// (scatter_add_rows, transform, adam).  Their floor is the number of bytes divided by the rate of a copy on the device,
-// which is measured on first use; their last column is GB/s.
+// (scatter_add_rows, transform, adam).  The floor of these is the number of bytes divided by the rate of a copy on the
+// device, which is measured on first use.  The last column of these is GB/s.
 //
-// --once is for a profiler.  The work runs twice and is not recorded; the second run is between cudaProfilerStart() and
-// cudaProfilerStop(), for which `ncu --profile-from-start off` waits.
+// --once is for a profiler.  The work runs twice and is not recorded.  The second run is between cudaProfilerStart()
+// and cudaProfilerStop(), so `ncu --profile-from-start off` profiles only this run.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -47,7 +48,7 @@ struct benchmark {
   std::function<bool(session&)> run;  // returns false if a result was wrong
 };
 
-/// What the work of a benchmark consists of.
+/// The counts of a benchmark's work.
 struct piece {
   work_model model{};
   std::size_t planned = 0, total = 0;  // bytes
@@ -78,7 +79,7 @@ void time_work(session& s, std::string const& name, piece const& p, std::functio
   std::fflush(stdout);
 }
 
-/// Times work that only moves data.  bytes: the number of bytes that it moves.
+/// Times work that only moves data.  `bytes` is the number of bytes that the work moves.
 template <class Problem>
 bool run_stream(session& s, std::string const& name, Problem p, double bytes) {
   if (!report(name, p.check())) return false;
@@ -92,7 +93,7 @@ bool run_stream(session& s, std::string const& name, Problem p, double bytes) {
   return true;
 }
 
-/// Returns the graphs that are checked: a few small graphs, or one that is large enough for the kernels of large
+/// Returns the graphs that are checked: a few small graphs, or one graph that is large enough for the kernels of large
 /// graphs.
 equal_graphs checked_graphs(shape const& z) {
   return z.n <= 16 ? equal_graphs(std::min<index_t>(z.b, 9), z.n) : equal_graphs(1, std::min<index_t>(z.n, 37));
@@ -159,7 +160,7 @@ bool run_training(session& s, std::string const& name, Task const& task, Task co
 }
 
 /// Times the steps of an epoch with different batches, which are built, padded and uploaded as in training.  Nearly all
-/// steps are replayed, because their shapes already occurred in the warm-up.
+/// steps are replayed, because their shapes occurred in the warm-up.
 bool run_shuffled(session& s, std::string const& name, parser_task const& task, parser_task const& checked) {
   using problem = training_problem<float, parser_task, triad::cuda::backend>;
   triad::reference::backend judge;
@@ -244,7 +245,7 @@ std::vector<benchmark> all() {
     });
   };
   for (auto const& task : scatter_tasks()) add_scatter(scatter_way::chosen, "", task);
-  for (index_t const rows : {1000, 2000, 4000, 8000}) {  // near the number at which the backend begins to sort
+  for (index_t const rows : {1000, 2000, 4000, 8000}) {  // near the number of rows at which the backend begins to sort
     add_scatter(scatter_way::compared, "/compared", {rows, 50000, 64});
     add_scatter(scatter_way::sorted, "/sorted", {rows, 50000, 64});
   }
@@ -271,9 +272,9 @@ int run(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     std::string const option = argv[i];
     if (option == "--precision=tf32x3")
-      how = triad::cuda::arithmetic::tf32x3;  // the column `products` then has the time of float32
+      how = triad::cuda::arithmetic::tf32x3;  // the column `products` has the time of float32
     else if (option == "--precision=tf32")
-      // A dozen products in sequence, each with an error of 5e-4.
+      // There are a dozen products in sequence, each with an error of 5e-4.
       how = triad::cuda::arithmetic::tf32, tolerance = 1e-2;
     else if (option == "--precision=bf16")
       how = triad::cuda::arithmetic::bf16, tolerance = 1e-1;  // each product has an error of 4e-3

@@ -1,4 +1,4 @@
-// The GPU of the benchmarks: times by events, and the rates of multiply-adds and of products.
+// The GPU of the benchmarks.  Measures times with events, and the rates of multiply-adds and products.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace bench {
 
-/// Multiply-adds in registers.  The number of independent chains exceeds latency times issue rate.
+/// Multiply-adds in registers.  The number of independent chains exceeds the latency times the issue rate.
 struct multiply_add_kernel {
   static constexpr char const* name = "multiply_add_kernel";
   static constexpr int threads = 256, chains = 16, repeats = 20'000;
@@ -67,12 +67,12 @@ class session {
   triad::cuda::backend ex;
 
   std::string device_name() const { return device_.name; }
-  /// Returns true if the work runs for a profiler, and so is not timed.
+  /// Returns true if the work runs for a profiler.  It is then not timed.
   bool profiled() const { return profiled_; }
   /// Returns the number of multiply-adds per second of the whole device.
   double multiply_adds() const { return multiply_adds_; }
 
-  /// Returns the rate of a copy in the device's memory: the bytes that are read and written per second.
+  /// Returns the rate of a copy in the device's memory: the bytes per second, read and written together.
   double copied_bytes() {
     if (copied_bytes_ == 0) {
       constexpr std::size_t bytes = std::size_t{256} << 20;
@@ -98,8 +98,8 @@ class session {
     triad::cuda::check(cudaEventElapsedTime(&milliseconds, begin_, end_), "reading a time");
     return 1e-3 * static_cast<double>(milliseconds);
   }
-  /// Runs work() twice, and returns the seconds of the second run, which a profiler records.  The first run allocates
-  /// memory and chooses algorithms for products.
+  /// Runs work() twice.  A profiler records the second run, whose seconds are returned.  The first run allocates memory
+  /// and chooses algorithms for products.
   template <class Work>
   double seconds_profiled(Work&& work) {
     work();
@@ -109,8 +109,8 @@ class session {
     triad::cuda::check(cudaProfilerStop(), "telling a profiler where to end");
     return time;
   }
-  /// Returns the median of the seconds of work().  There are three warm-up runs; the second is recorded, the third is
-  /// replayed.  Then work() runs for about `budget` seconds, at least five and at most 500 times.
+  /// Returns the median of the seconds of work().  There are three warm-up runs.  The second run is recorded, and the
+  /// third is replayed.  Then work() runs for about `budget` seconds, at least five and at most 500 times.
   template <class Work>
   double median_seconds(Work&& work, double budget = 0.5) {
     for (int i = 0; i < 3; ++i) work();
@@ -141,7 +141,7 @@ class session {
     return static_cast<double>(threads) * multiply_add_kernel::chains * multiply_add_kernel::repeats / time;
   }
 
-  // Computes c (m, n) = op(a) op(b) with contiguous rows.  cuBLAS expects contiguous columns, so it computes c' =
+  // Computes c (m, n) = op(a) op(b) with contiguous rows. cuBLAS expects contiguous columns, so this calls it for c' =
   // op(b)' op(a)'.
   double seconds_of(product const& p) {
     triad::buffer<triad::cuda::device_memory> const memory(
@@ -158,7 +158,7 @@ class session {
                                {b, p.transpose_b, number(p.transpose_b ? p.k : p.n)},
                                {a, p.transpose_a, number(p.transpose_a ? p.m : p.k)}, 0.0f, {c, false, number(p.n)});
     };
-    constexpr int together = 20;  // hides gaps between launches, which replayed work does not have
+    constexpr int together = 20;  // hides the gaps between launches: replayed work has none
     auto const all = [&] {
       for (int i = 0; i < together; ++i) one();
     };

@@ -1,10 +1,10 @@
-// The current speed of this machine: arithmetic, exp, copies, and BLAS products of given shapes, on all threads of a
-// backend.
+// Measures the current speed of this machine: of arithmetic, exp, copies, and BLAS products of given shapes, on all
+// threads of a backend.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every rate is the median of a few short rounds.  It should be measured just before the times that it is compared
-// with: on a shared machine it changes by a factor of two within minutes.  Each thread is timed by its processor time,
-// so that waiting for a processor does not count: a busy machine must not raise a floor.
+// Every rate is the median of a few short rounds.  A rate should be measured just before the times that it is compared
+// with, because on a shared machine, a rate changes by a factor of two within minutes.  The time of a thread is its
+// processor time, which does not include waiting for a processor.  So a floor is not larger on a busy machine.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -28,8 +28,8 @@ inline double processor_seconds(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Returns the seconds of f(task), task < ex.threads, on all threads at once.  It takes the slowest task, and the
-/// median of `rounds` after one warm-up round.
+/// Runs f(task) for task < ex.threads on all threads at the same time.  Returns the seconds of the slowest task, as the
+/// median of `rounds` rounds after one warm-up round.
 template <class F>
 double probe(triad::cpu::backend& ex, int rounds, F&& f) {
   std::vector<double> seconds, of_task(static_cast<std::size_t>(ex.threads));
@@ -44,7 +44,8 @@ double probe(triad::cpu::backend& ex, int rounds, F&& f) {
   return median(seconds);
 }
 
-/// Returns the multiply-adds per second in registers, counted by lane: an upper limit for the triangle's rate.
+/// Returns the number of multiply-adds per second in registers.  Each lane of a vector counts.  This is an upper limit
+/// for the triangle's rate.
 inline double multiply_add_rate(triad::cpu::backend& ex) {
   constexpr int times = 10;  // about 4 ms
   double count = 0;
@@ -87,8 +88,9 @@ inline double copy_rate(triad::cpu::backend& ex, double bytes) {
   return 8.0 * static_cast<double>(floats * ex.threads) / seconds;
 }
 
-/// Returns the seconds of the product on arrays of its size.  It is divided among the threads in three ways, of which
-/// the best counts: rows of c, each thread's part at once; rows of c, 384 rows at a time; or columns of c.
+/// Returns the seconds of the product on arrays of its size.  Divides the product among the threads in three ways: by
+/// rows of c, in one call for each thread; by rows of c, 384 rows in each call; or by columns of c.  The fastest
+/// counts.
 inline double product_seconds(triad::cpu::backend& ex, product const& p) {
   triad::cpu::blas_is_serial();
   triad::buffer<> const memory(static_cast<std::size_t>(4 * (p.m * p.k + p.k * p.n + p.m * p.n)));

@@ -1,5 +1,5 @@
-// A layer with everything that it needs to run: graphs of equal size, inputs, parameters and memory.  The numbers are
-// the same in every element type.
+// A layer together with graphs of equal size, inputs, parameters and memory.  The numbers are the same in every element
+// type.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -50,9 +50,9 @@ void fill_random(View v, std::uint64_t stream, double a = 1.7) {
     v.data_handle()[i] = static_cast<float>(random.uniform(-a, a));
 }
 
-/// Sets initial values by the parameters' names, except for units with relu: half of these are always active, and the
-/// others never.  In float and in double, each relu must have an input of the same sign; otherwise gradients could not
-/// be compared.  The outer bias subtracts the sum of the active units, so that states still differ.
+/// Sets initial values by the parameters' names, except for units with relu: half of these units are always active, and
+/// the other half never.  To compare gradients, the input of each relu must have the same sign in float and in double.
+/// The outer bias subtracts the sum of the active units, so that states still differ.
 template <class Fields>
 void set_parameters(Fields values) {
   triad::initialize(values, 1, [](std::string const& path) {
@@ -119,7 +119,7 @@ class layer_problem {
     sources_ = triad::vec<index_t const>(at_.sources, given_sources_.extent(0));
   }
 
-  /// Computes y.  If `train`, also computes the gradients: overwrites dx, and adds to those of the parameters.
+  /// Computes y.  If `train`, also overwrites dx, and adds to the gradients of the parameters.
   void run(bool train) {
     auto scratch = scratch_memory_.place();
     run(ex_, triad::call{&scratch}, train);
@@ -145,9 +145,9 @@ class layer_problem {
   triad::graph_batch const& graphs() const { return graphs_; }
   triad::vec<index_t const> sources() const { return sources_; }
 
-  /// Returns the bytes that the layer needs for saved values and scratch.
+  /// Returns the number of bytes for saved values and scratch memory.
   std::size_t planned_bytes() const { return saved_bytes_ + scratch_bytes_; }
-  /// Returns all bytes, including inputs, outputs and parameters.
+  /// Returns the number of all bytes, including inputs, outputs and parameters.
   std::size_t bytes() const { return bytes_; }
 
  private:
@@ -190,7 +190,7 @@ class layer_problem {
   Ex& ex_;
   Layer layer_;
   triad::graph_batch given_, graphs_;                  // sizes and offsets, in host memory and in the backend's memory
-  triad::vec<index_t const> given_sources_, sources_;  // the same for the sources
+  triad::vec<index_t const> given_sources_, sources_;  // the sources, likewise
   triad::buffer<memory> memory_, saved_memory_, scratch_memory_;
   triad::buffer<> fetched_;
   placed at_{};

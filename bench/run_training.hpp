@@ -1,4 +1,4 @@
-// Benchmarks of training steps, which are checked first and then timed.
+// Benchmarks of training steps. A step is first checked and then timed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +14,7 @@ struct training_options {
   bool warm = true;   // false: no warm-up, for work of many seconds
 };
 
-/// Checks a training step and then times it.  checked: the same model on a smaller batch, which the reference
+/// Checks a training step and then times it.  `checked` is the same model on a smaller batch, which the reference
 /// backend can compute.
 template <class Task, class Checked>
 void run_training(benchmark::State& state, std::string const& name, Task const& task, Checked const& checked,

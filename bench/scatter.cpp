@@ -1,4 +1,4 @@
-// Gradients of table lookups: in a large table, for the edges that a model reads, and in a table with few labels.
+// Times gradients of table lookups: in a large table, for the edges that a model reads, and in a table with few labels.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>

@@ -1,4 +1,5 @@
-// The gradient of a table lookup, for the benchmarks on the host and on a GPU: rows are added to the rows of a table.
+// The gradient of a table lookup adds rows to the rows of a table.  This is its task for the benchmarks on the host and
+// on a GPU.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -36,14 +37,15 @@ struct scatter_task {
       all[e] = static_cast<float>((static_cast<std::uint32_t>(e) * 2654435761u) >> 8) * 0x1p-23f - 1.0f;
     return all;
   }
-  /// Returns the bytes that must be moved: each index and each row once, and each changed row of the table twice.
+  /// Returns the number of bytes that must be moved: each index and each row once, and each changed row of the table
+  /// twice.
   double bytes() const {
     auto const index = indices();
     std::set<index_t> const added_to(index.begin(), index.end());
     return static_cast<double>(rows) * (8 + 4 * static_cast<double>(columns)) +
            8 * static_cast<double>(added_to.size()) * static_cast<double>(columns);
   }
-  /// Checks dtable after one run that began with zeros.
+  /// Checks dtable after one run on a table of zeros.
   verdict check(std::vector<float> const& dtable) const {
     auto const index = indices();
     auto const dy = values();
@@ -63,8 +65,8 @@ struct scatter_task {
   }
 };
 
-/// Returns three tasks: tokens of CFQ's queries in a table of RoBERTa's size, the edges that a model reads, and edges
-/// in a table of labels.
+/// Returns three tasks: tokens of CFQ's queries in a table of RoBERTa's size, edges that a model reads, and labels of
+/// edges.
 inline std::vector<scatter_task> scatter_tasks() { return {{10000, 50265, 768}, {5000, 40000, 200}, {30000, 20, 200}}; }
 
 }  // namespace bench

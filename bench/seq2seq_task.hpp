@@ -56,7 +56,7 @@ struct seq2seq_task {
     return loader.upload();
   }
 
-  /// Returns the same model with smaller sizes, which the reference backend can compute in a short time.
+  /// Returns this model with smaller sizes, which the reference backend computes in a short time.
   seq2seq_task small() const {
     seq2seq_task t = *this;
     t.sentences = 3, t.length = 7, t.layers = 3, t.width = 32, t.hidden = 48, t.words = 50;

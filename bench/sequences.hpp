@@ -20,8 +20,8 @@ inline index_t random_index(triad::random_stream& random, index_t count) {
   return static_cast<index_t>(random.below(static_cast<std::uint32_t>(count)));
 }
 
-/// Returns the tokens of a random sentence whose length is `length` with the end token.  The first four of `words` are
-/// special tokens.
+/// Returns the tokens of a random sentence.  `length` is its length including the end token.  The first four of the
+/// `words` tokens are special and do not occur.
 inline std::vector<index_t> random_sentence(triad::random_stream& random, index_t length, index_t words) {
   std::vector<index_t> all;
   for (index_t i = 1; i < length; ++i) all.push_back(4 + random_index(random, words - 4));

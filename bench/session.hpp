@@ -1,4 +1,4 @@
-// Code that all benchmarks share: the backend, the timing of work, and whether a check has failed.
+// Code that all benchmarks share.  It has the backend, times work, and records failed checks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,18 +17,18 @@
 
 namespace bench {
 
-/// Returns the backend of every benchmark.  Its number of threads is --threads=N, or TRIAD_THREADS, or one for each
-/// processor.
+/// Returns the backend of every benchmark.  The number of threads is that of --threads=N, else that of TRIAD_THREADS,
+/// else one for each processor.
 triad::cpu::backend& machine();
 
-/// Records that a result was wrong, which makes the program end with status 1.
+/// Records that a result was wrong.  The exit status of the program is then 1.
 void report_failure();
 
-/// Returns the bytes of memory that the system has available.
+/// Returns how many bytes of memory the system has available.
 std::size_t free_memory();
 
 /// Returns true if there is memory for `bytes` bytes and `check` finds no error.  Otherwise ends the benchmark with the
-/// reason.  For each name the check runs only once, even if the library calls the benchmark several times.
+/// reason.  For each name, the check runs only once, even if Google Benchmark calls the benchmark several times.
 bool may_time(benchmark::State& state, std::string const& name, std::size_t bytes,
               std::function<verdict()> const& check);
 
@@ -38,7 +38,7 @@ inline double seconds_of(std::function<void()> const& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// What is reported together with a time.
+/// The counts that are reported with a time.
 struct timing {
   work_model model;         // counts of the work
   std::size_t planned = 0;  // bytes of memory other than inputs, outputs and parameters
@@ -47,10 +47,10 @@ struct timing {
   bool warm = true;         // false: no warm-up, for work of many seconds
 };
 
-/// Times work() as often as the library asks.  Returns the median in seconds.  The counters are the median in ms of the
-/// wall-clock time and of the processor time of all threads, the memory in MiB, and GFLOP/s.  If there is a floor, they
-/// also are the parts of the floor in ms, measured just before, and the ratio of time to floor.  cpu_ratio is the ratio
-/// with processor time; for one thread on a busy machine it is more reliable.
+/// Times work() as many times as Google Benchmark says.  Returns the median in seconds.  The counters are the median in
+/// ms of the wall-clock time and of the processor time of all threads, the memory in MiB, and GFLOP/s.  If there is a
+/// floor, more counters are the parts of the floor in ms, measured just before, and the ratio of time to floor.
+/// cpu_ratio is the ratio of processor time to floor.  For one thread on a busy machine, cpu_ratio is more reliable.
 double time_work(benchmark::State& state, timing const& t, std::function<void()> const& work);
 
 }  // namespace bench

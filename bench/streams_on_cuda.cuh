@@ -1,4 +1,4 @@
-// Benchmarks on a GPU of work that moves much data and computes little: added rows, elementwise functions, Adam.
+// Benchmarks on a GPU of work that moves much data and computes little: the sum of rows, elementwise functions, Adam.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -43,8 +43,8 @@ class on_device {
 
 enum class scatter_way { chosen, compared, sorted };
 
-/// Adds rows by the method that the backend chooses, or always by one of its two methods.  The limit at which the
-/// backend changes its method, cuda::most_scanned_bytes, is right if both methods take the same time at that size.
+/// Adds rows by the method that the backend chooses, or always by one of its two methods.  The backend changes its
+/// method at the limit cuda::most_scanned_bytes.  The limit is right if both methods take the same time at this size.
 struct scatter_on_cuda {
   triad::cuda::backend& ex;
   scatter_task task;
@@ -78,8 +78,8 @@ struct scatter_on_cuda {
   }
 };
 
-/// y = max(x, 0) for ten million values.  The values begin at a multiple of 16 bytes; or at a multiple of only 4 bytes,
-/// and then each instruction moves one element.
+/// y = max(x, 0) for ten million values.  The address of the values is a multiple of 16 bytes, or of only 4 bytes.  In
+/// the second case, each instruction moves one element.
 struct relu_on_cuda {
   static constexpr index_t count = 10'000'000;
   triad::cuda::backend& ex;
@@ -98,7 +98,7 @@ struct relu_on_cuda {
   }
 };
 
-/// One update of Adam with ten million parameters, as in the host's benchmark of the same name.
+/// One update of Adam with ten million parameters, as in the benchmark of the same name on the host.
 struct adam_on_cuda {
   static constexpr index_t count = 10'000'000;
   triad::cuda::backend& ex;
@@ -111,10 +111,10 @@ struct adam_on_cuda {
     triad::adam(ex, {.beta2 = 0.95, .weight_decay = 0.1, .decoupled = true}, triad::vec<double const>(rate.view()),
                 step.view().data_handle(), p.view(), g.view(), m.view(), v.view());
   }
-  static double bytes() { return 28.0 * count; }  // four arrays are read and three are written
+  static double bytes() { return 28.0 * count; }  // reads four arrays and writes three
   verdict check() {
     run();
-    // m' = 0.9 m + 0.1 g = 1e-3,  v' = 0.95 v + 0.05 g^2 = 1e-6; after 10000 steps the bias correction is negligible.
+    // m' = 0.9 m + 0.1 g = 1e-3,  v' = 0.95 v + 0.05 g^2 = 1e-6; after 10000 steps, the bias correction is negligible.
     double const expected = 0.1 * (1 - 1e-4 * 0.1) - 1e-4 * 1e-3 / 1e-3;
     for (float const found : p.values())
       if (!(std::abs(static_cast<double>(found) - expected) <= 1e-7))

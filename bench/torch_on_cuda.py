@@ -1,14 +1,14 @@
 """Times what a user of PyTorch would run on a GPU instead of triad: triangular attention and the Edge Transformer's
-layer, by the paper's equations.  Prints a line for each shape of triad-bench-cuda that is compared.  Times are in
-milliseconds (`-` if it failed):
+layer, by the paper's equations.  Prints a line for each shape.  The shapes are those of triad-bench-cuda.  Times are in
+milliseconds.  `-` means that a computation failed.  The columns are:
 
-    eager       by einsum, with the value of every triangle in memory; MiB is the peak, without module and input
+    eager       einsum, which stores the value of every triangle; MiB is the peak memory, without module and input
     compiled    the best of torch.compile: over einsum, in its default mode and in its mode with CUDA graphs, and over
                 products that it can fuse into the sum; `by` names the best
     python      triad_torch's module, if that package is installed and has kernels for the GPU
 
-Products are in float32 without TF32; the argument `tf32` allows TF32.  With `bf16` everything runs under autocast to
-bfloat16.  If an argument is a number, it limits how many shapes are measured."""
+Matrix products are in float32 without TF32.  The argument `tf32` allows TF32.  With the argument `bf16`, everything
+runs under autocast to bfloat16.  An argument that is a number limits the number of shapes."""
 import contextlib
 import sys
 import time
@@ -18,7 +18,8 @@ from torch import nn
 
 
 class TriangularAttention(nn.Module):
-    """o(i, j) = sum over l of softmax_l(q(i, l) k(l, j) / sqrt(k)) v1(i, l) v2(l, j), then a projection."""
+    """Triangular attention with a projection of its output: o(i, j) = sum over l of softmax_l(q(i, l) k(l, j) /
+    sqrt(k)) v1(i, l) v2(l, j)."""
 
     def __init__(self, width, heads, fused=False):
         super().__init__()
@@ -98,7 +99,7 @@ def measure(kind, train, b, n, d, h):
     def tried(what, forward):
         try:
             found = run(forward())
-            print(f"# {name}: {what}: {found:.3f} ms", flush=True)  # printed at once, in case a time limit ends the run
+            print(f"# {name}: {what}: {found:.3f} ms", flush=True)  # printed now, because a time limit may end the run
             return found
         except Exception as error:
             text = str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,8 +1,8 @@
-// A model in training on one batch of random data.  It checks the loss and the gradients, and times whole steps.
+// A model in training on one batch of random data.  Its loss and gradients are checked, and whole steps are timed.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task defines the training by these members:  model<T>(), dims(), memory, loader<T>(ex), fill(loader),
-// upload(loader) -> (input, answers) and count_work().  It also has capacity() if some batches are larger or padded.
+// A task defines the training by these members: model<T>(), dims(), memory, loader<T>(ex), fill(loader), upload(loader)
+// -> (input, answers) and count_work().  If some batches are larger or padded, a task also has capacity().
 #pragma once
 
 #include "compare.hpp"
@@ -48,7 +48,7 @@ class training_problem {
     fill(loader_);
     step();
   }
-  /// Computes only the gradient.
+  /// Computes only the gradients.
   void differentiate() {
     auto const batch = Task::upload(loader_);
     trainer_.compute_gradient(batch.first, batch.second);
@@ -77,7 +77,7 @@ class training_problem {
   triad::parameter_set<model, triad::reference::backend> on_host_;
 };
 
-/// Compares the loss and the gradients on one backend with those on another backend in double; dropout is on.
+/// Compares the loss and the gradients on one backend with those on another backend in double.  There is dropout.
 template <class Ex, class Judge, class Task>
 verdict check_training(Ex& ex, Judge& judge, Task const& task) {
   training_problem<float, Task, Ex> found(ex, task);

@@ -1,5 +1,5 @@
-// The models whose training steps are timed, with counts of their work: the Edge Transformer for labelled graphs, and
-// as a parser.
+// Models in training, with counts of their work: the Edge Transformer for labelled graphs, and the Edge Transformer as
+// a parser.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,8 +26,8 @@ struct graph_sizes {
     for (auto const n : nodes) all = all + triad::dims_of(n);
     return all;
   }
-  /// Adds a sentence for each graph.  draw(n, below) returns a token for a sentence of n tokens, where below(count)
-  /// returns a random number below count.
+  /// Adds a sentence for each graph. draw(n, below) must return a token for a sentence of n tokens. below(count)
+  /// returns a random number below `count`.
   template <class Loader, class Draw>
   void fill_sentences(Loader& loader, Draw const& draw) const {
     triad::random_stream random(5, 0);
@@ -45,7 +45,7 @@ struct graph_sizes {
     for (auto const& [n, count] : graphs)
       work.triangle(layer.variant, count, n, layer.width, layer.heads, train, times);
   }
-  /// Counts the work of `layers` layers of the Edge Transformer that compute all edges.
+  /// Counts the work of `layers` layers of the Edge Transformer.  They compute all edges.
   void count_layers(work_model& work, triad::edge_transformer_layer_options const& layer, bool train,
                     double layers) const {
     index_t const rows = dims().rows;
@@ -86,8 +86,8 @@ struct graph_task : graph_sizes {
     return loader.upload();
   }
 
-  /// Counts the work of a training step or an inference step, without the parts that the floor omits.  In the last
-  /// layer, one edge of each graph is read.  With recomputation, the forward work of every layer except the last counts
+  /// Counts the work of a training step or an inference step, without the parts that the floor omits.  Only one edge of
+  /// each graph is read in the last layer.  With recomputation, the forward work of every layer except the last counts
   /// twice.
   work_model count_work(bool train = true) const {
     auto const& z = sizes;
@@ -109,7 +109,8 @@ struct graph_task : graph_sizes {
 struct parser_task : graph_sizes {
   triad::edge_transformer_parser_options sizes;
   triad::keep memory = triad::keep::everything;
-  // Shuffled batches for training, one after another; in total they have the same sizes.
+  // Shuffled batches for training, one after another.  The sizes of all their graphs together are the same in every
+  // order.
   std::vector<graph_sizes> epoch{};
 
   /// Returns the sizes of the largest batch.
@@ -147,7 +148,7 @@ struct parser_task : graph_sizes {
     return loader.upload_padded();
   }
 
-  /// Counts the work of a training step, in which every edge of the last layer is read.
+  /// Counts the work of a training step.  Every edge of the last layer is read.
   work_model count_work() const {
     auto const& z = sizes;
     auto const all = dims();
@@ -161,7 +162,8 @@ struct parser_task : graph_sizes {
   }
 };
 
-/// Graphs of n = 3, 4, 5 nodes in turn: chains of 2, 3 and 4 facts.  There are 21 labels of edges, including "no edge".
+/// The model for CLUTRR.  Graphs have n = 3, 4, 5 nodes in turn: they are chains of 2, 3 and 4 facts.  There are 21
+/// labels of edges, including "no edge".
 inline graph_task clutrr(index_t batch) {
   graph_task t;
   t.sizes = {
@@ -170,7 +172,7 @@ inline graph_task clutrr(index_t batch) {
   return t;
 }
 
-/// One graph, for which backward computes the layers again.
+/// One large graph.  The backward pass computes the layers again.
 inline graph_task large(index_t nodes) {
   graph_task t;
   t.nodes = {nodes};
@@ -180,8 +182,8 @@ inline graph_task large(index_t nodes) {
   return t;
 }
 
-/// COGS with the paper's sizes: the first `batch` of a hundred sentences, whose lengths are the percentiles of the
-/// lengths in the training set.
+/// The model for COGS with the paper's sizes.  The batch has the first `batch` of a hundred sentences, whose lengths
+/// are the percentiles of the lengths in the training set.
 inline parser_task cogs(index_t batch = 100) {
   parser_task t;
   t.sizes = {.tokens = 746,
@@ -196,7 +198,7 @@ inline parser_task cogs(index_t batch = 100) {
   return t;
 }
 
-/// An epoch of COGS: 240 copies of these hundred sentences, shuffled.
+/// An epoch of COGS: 240 copies of the hundred sentences of cogs(), shuffled.
 inline parser_task shuffled_cogs() {
   constexpr std::size_t batches = 240;
   auto t = cogs();

@@ -1,4 +1,4 @@
-// The tree algebra in sparse form, for trees that are too deep for an array: one step of a program, which applies car,
+// Times the tree algebra in sparse form, for trees that are too deep for an array.  A step of a program applies car,
 // cdr and cons to trees of 4096 nodes.
 // SPDX-License-Identifier: Apache-2.0
 
@@ -37,7 +37,8 @@ tree random_tree(algebra const& a) {
   return x;
 }
 
-/// Checks that cons of the car and the cdr restores the tree, and that every node is in exactly one part.
+/// Checks that cons of the car and the cdr restores the tree.  Also checks that each node is either in the car, or in
+/// the cdr, or the root.
 verdict check(tree const& x) {
   auto const left = car(x), right = cdr(x);
   if (left.view().coordinates.size() + right.view().coordinates.size() + 1 != x.view().coordinates.size())

@@ -1,5 +1,5 @@
-// Training steps of the Differentiable Tree Machine, as in the paper, and in a form whose roots are distributions and
-// that has an empty tree.  They are compared with the same machine computed by matrices.
+// Times training steps of the Differentiable Tree Machine in two forms: as in the paper, and with roots that are
+// distributions and an empty tree.  For comparison, also times the same machine computed by matrices.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "run_training.hpp"
@@ -17,7 +17,7 @@ namespace {
     auto with = t;
     with.ours = true;
     register_training("tree_machine_with_empty_tree_step", shape, with, with.small());
-    if (depth > 10) continue;  // making the matrices would take minutes
+    if (depth > 10) continue;  // to make the matrices would take minutes
     matrix_tree_task m;
     m.depth = depth, m.steps = steps;
     register_training("tree_machine_by_matrices_step", shape, m, m.small(), {.floor = false});

@@ -1,5 +1,5 @@
-// Computes the shift matrices D_c of the dense tree algebra from random orthonormal roles.  A program computes them
-// once, before training.
+// Times how the shift matrices D_c of the dense tree algebra are computed from random orthonormal roles.  A program
+// computes the matrices once, before training.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>

@@ -1,8 +1,8 @@
-// A Differentiable Tree Machine in training on trees of random symbols, with counts of its work.  Its operations move
-// rows, or multiply by matrices as in the paper.
+// A Differentiable Tree Machine in training on trees of random symbols, with counts of its work.  The machine's
+// operations move rows, or multiply by matrices as in the paper.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The least work of a step, in addition to that of the agent:
+// The floor counts this work of a step, in addition to the work of the agent:
 //
 //   stream    the reachable rows of each tree, once at every later step forward and once backward; the rows of W_shrink
 //             for reachable positions, twice for each step, forward and backward; 8 passes over W_shrink for its
@@ -57,7 +57,7 @@ struct tree_task {
         triad::memory_of(ex));
   }
 
-  /// Fills the first `nodes` positions, as the programs to which this benchmark is compared do.
+  /// Puts symbols at the first `nodes` positions, like the programs that this benchmark is compared with.
   template <class Loader>
   void fill(Loader& loader) const {
     triad::random_stream random(5, 0);
@@ -77,7 +77,7 @@ struct tree_task {
     return loader.upload();
   }
 
-  /// Returns the same machine with smaller sizes, which the reference backend can compute in a short time.
+  /// Returns this machine with smaller sizes, which the reference backend computes in a short time.
   tree_task small() const {
     tree_task t = *this;
     t.depth = 6, t.steps = 9, t.batch = 3, t.nodes = 12;
@@ -111,7 +111,7 @@ struct tree_task {
   }
 };
 
-/// The same machine with the paper's interpreter: the roles are an arbitrary orthonormal set, and each operation is a
+/// This machine with the paper's interpreter: the roles are arbitrary orthonormal vectors, and each operation is a
 /// product with a matrix.
 struct matrix_tree_task : tree_task {
   template <class T>

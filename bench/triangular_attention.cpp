@@ -1,5 +1,5 @@
-// Triangular attention with its projections, in inference and in training, compared with the papers' method.  Also the
-// causal form compared with the plain one, and both without projections.
+// Times triangular attention with its projections, in inference and in training, and the papers' method for comparison.
+// Also times the causal form and the plain form, both without projections.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "triad/layers/triangular_attention.hpp"
@@ -13,8 +13,8 @@ namespace {
 
 using triad::triangle_form;
 
-/// Checks the whole layer if the reference backend needs only seconds.  For larger graphs, it checks all results on a
-/// smaller graph, and a few edges on this graph.
+/// If the reference backend needs only seconds, checks the whole layer.  Otherwise checks all results on a smaller
+/// graph, and a few edges of this graph.
 template <class Layer>
 verdict check(Layer const& layer, triangle_form form, shape const& z) {
   checker judge;
@@ -49,13 +49,13 @@ void add(std::string const& name, triangle_form form, shape const& z) {
         ->Unit(benchmark::kMillisecond);
 }
 
-/// Benchmarks the operation without its projections; with them, the time that the causal form saves would be hard to
-/// see.
+/// Benchmarks the operation without its projections.  With projections, the time that the causal form saves would be
+/// hard to see.
 void add_alone(shape const& z) {
   for (bool const train : {false, true}) {
     std::string const name = "triangle" + std::string(train ? "/train/" : "/forward/") + z.name();
     benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
-      auto const bytes = static_cast<std::size_t>(z.rows() * z.d) * 4 * 24;  // including the arrays of its projections
+      auto const bytes = static_cast<std::size_t>(z.rows() * z.d) * 4 * 24;  // including the arrays of the projections
       if (!may_time(state, name, bytes, [&] { return triangle_problem(machine(), triangle_form::full, z).check(); }))
         return;
       work_model model;

@@ -18,8 +18,8 @@ namespace bench {
 
 using triad::index_t;
 
-/// B graphs of n nodes, with width d and h heads.  If `sources` is not negative, the graphs are causal, and each has
-/// this number of sources.
+/// B graphs of n nodes, with width d and h heads.  If `sources` is not negative, the graphs are causal, and each graph
+/// has this number of sources.
 struct shape {
   index_t b, n, d, h, sources = -1;
   index_t rows() const { return b * n * n; }
@@ -36,7 +36,7 @@ struct shape {
   }
 };
 
-/// Nothing if the result is right; otherwise a description of the error.
+/// The outcome of a check: nothing if the result is right, otherwise a description of the error.
 using verdict = std::optional<std::string>;
 
 inline double median(std::vector<double> values) {
@@ -56,17 +56,18 @@ struct product {
 struct work_model {
   std::vector<std::pair<product, double>> products;  // each product with the number of times that it occurs
   double slots = 0, exps = 0, stream = 0;            // multiply-adds, exponentials, bytes
-  double kernel_flops = 0;                           // those of operations other than products with a weight
+  double kernel_flops = 0;                           // flops of operations other than products with a weight
 
-  /// Counts `times` products of `rows` rows with a weight (out, in): forward, and if `train` also both gradients.
+  /// Counts `times` products of `rows` rows with a weight (out, in).  If `train`, also counts the products of both
+  /// gradients.
   void linear(index_t rows, index_t in, index_t out, bool train, double times = 1) {
     add({rows, out, in, false, true}, times);              // y = x w'
     if (train) add({rows, in, out, false, false}, times);  // dx = dy w
     if (train) add({out, in, rows, true, false}, times);   // dw = dy' x
   }
 
-  /// Counts the triangle operation on `b` graphs of n nodes, `times` times.  share: the fraction of the triples that is
-  /// computed.
+  /// Counts the triangle operation on `b` graphs of n nodes, `times` times.  `share` is the fraction of the triples
+  /// that is computed.
   void triangle(triad::triangle_form form, index_t b, index_t n, index_t d, index_t h, bool train, double times = 1,
                 double share = 1) {
     bool const right = triad::uses_right_value(form);
@@ -74,7 +75,7 @@ struct work_model {
                  width = static_cast<double>(d);
     slots += graphs * cube * width * ((right ? 3 : 2) + (train ? (right ? 8 : 5) : 0));
     kernel_flops +=
-        // A product without a sum is one flop.
+        // A multiply-add is two flops, and a product without a sum is one.
         graphs * cube * width * ((right ? 5 : 4) + (train ? (right ? 14 : 10) : 0));
     exps += graphs * cube * static_cast<double>(h) * (train ? 2 : 1);
 
@@ -86,8 +87,8 @@ struct work_model {
       stream += graphs * (inputs * array + 2 * statistics);
   }
 
-  /// Counts the projections of triangular attention.  The output projection is computed at `reads` edges; 0: at all
-  /// edges.
+  /// Counts the projections of triangular attention.  The output projection is computed at `reads` edges, or at all
+  /// edges if `reads` is 0.
   void projections(triad::triangle_form form, index_t rows, index_t d, bool train, double times = 1,
                    index_t reads = 0) {
     linear(rows, d, (triad::uses_right_value(form) ? 4 : 3) * d, train, times);
@@ -98,14 +99,14 @@ struct work_model {
     linear(rows, hidden, out, train, times);
   }
 
-  /// Counts attention without projections: `rows` queries, the same number of keys, and `pairs` pairs of a query and a
-  /// key that it attends to.
+  /// Counts attention without projections.  There are `rows` queries and the same number of keys.  `pairs` is the
+  /// number of pairs of a query and a key that the query attends to.
   void attention(index_t rows, double pairs, index_t d, index_t h, bool train) {
     multiply_adds(pairs * static_cast<double>(d) * (train ? 7 : 2));
     exps += pairs * static_cast<double>(h) * (train ? 2 : 1);
     arrays(static_cast<double>(rows * d) * (train ? 12 : 4));
   }
-  /// Counts fuse-attention without projections, of `rows` tokens over the states of `layers` layers.
+  /// Counts fuse-attention without projections.  `rows` tokens attend to the states of `layers` layers.
   void fuse_attention(index_t rows, index_t layers, index_t d, index_t h, bool train) {
     auto const terms = static_cast<double>(rows * layers * h);
     multiply_adds(terms * static_cast<double>(d) * (train ? 6 : 2));
@@ -130,9 +131,9 @@ struct work_model {
       products.emplace_back(p, times);
   }
 
-  /// Counts multiply-adds of a kernel that does no other work.
+  /// Counts `count` multiply-adds of a kernel.
   void multiply_adds(double count) { slots += count, kernel_flops += 2 * count; }
-  /// Counts floats that are read or written once.  Counts nothing if they fit into the second-level cache.
+  /// Counts floats that are read or written once.  If they fit into the second-level cache, counts nothing.
   void arrays(double floats) { stream += 4 * floats > second_level_cache() ? 4 * floats : 0; }
 
   double flops() const {
@@ -142,7 +143,7 @@ struct work_model {
   }
 
  private:
-  /// Returns the size of the processor's cache.  For a GPU, memory traffic is not counted.
+  /// Returns the size of the processor's second-level cache.  Memory traffic of a GPU is not counted.
   static double second_level_cache() {
     auto const bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
     return bytes > 0 ? static_cast<double>(bytes) : 1e6;

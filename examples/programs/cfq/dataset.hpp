@@ -3,7 +3,7 @@
 //
 //   dataset.json   [{"questionPatternModEntities": "Did M0 's ...",
 //                    "sparqlPatternModEntities": "SELECT count(*) WHERE {\n...}", ...}, ...]
-//   split          {"trainIdxs": [...], "devIdxs": [...], "testIdxs": [...]}  indices into that list, from 0
+//   split          {"trainIdxs": [...], "devIdxs": [...], "testIdxs": [...]}     indices into that list, from 0
 // Either file may be gzipped.  dataset.json is read as a stream, and only the questions of the split are kept.  The
 // texts are preprocessed as the authors did: every punctuation mark of a question becomes a token.  In queries,
 // `count(*)` becomes `count ( * )`, `ns:` is removed from the beginning of a token, and a following `m.` becomes `m_`.

@@ -1,7 +1,7 @@
 // The atoms of CoGnition's compounds.  Each atom has a class, and translations that count as right.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   atom<TAB>translation/translation/...  one line for each atom; of several lines, the last counts
+//   atom<TAB>translation/translation/...      one line for each atom; of several lines, the last counts
 // A lone `/` means that the atom need not be translated. Any other empty translation, as in `liked<TAB>X/`, matches
 // everywhere.
 #pragma once
