@@ -266,7 +266,8 @@ bool seed_runs::fits_to_minutes(training& t) {
   auto const plan = one.plan();
   double const budget = 60 * std::exchange(o.minutes, 0), for_scores = 0.1;
   bool const may_evaluate_otherwise = number_of(o, "evaluate-every") && !o.given.contains("evaluate-every");
-  auto const s = speed_of(one, o.seed, budget);
+  if (!out_.empty() && world().is_first()) make_folder(out_);
+  auto const s = speed_of(one, o.seed, budget, out_);
   auto const fitted = fit(plan, s, (1 - for_scores) * budget, may_evaluate_otherwise);
   auto const was = number_of(o, plan.length).value_or(1);
   auto const length = as_the_first_says(std::max<std::int64_t>(

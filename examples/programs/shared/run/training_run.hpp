@@ -73,9 +73,11 @@ inline char const* failure_of(run_log const& r, char const* unlearned) {
 
 class training;
 
-/// Measures how long the first updates of a training take.  The training cannot be used afterwards.  `budget` is the
-/// duration of the run in seconds.  The measurement takes a twentieth of `budget`, but at most three seconds.
-speed speed_of(training& t, std::uint64_t seed, double budget);
+/// Measures how long the first updates of a training take, and how long a validation with its checkpoint takes.  The
+/// training cannot be used afterwards.  `budget` is the duration of the run in seconds.  The updates are timed for a
+/// twentieth of `budget`, but at most for three seconds.  The checkpoint is written to `folder` and removed.  If
+/// `folder` is empty, no checkpoint is written.
+speed speed_of(training& t, std::uint64_t seed, double budget, std::string const& folder);
 
 /// Trains according to this plan.  If the plan has no folder, writes no files.
 run_log train(training& t, run_plan const& plan);
