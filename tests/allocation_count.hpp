@@ -1,5 +1,5 @@
-// The number of allocations of a program so far.  It stays 0 unless one of the program's source files includes
-// tests/allocations.hpp.
+// The number of allocations of a program so far.  Unless a source file of the program includes tests/allocations.hpp,
+// the number is always 0.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

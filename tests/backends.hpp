@@ -1,5 +1,5 @@
-// The backends on which typed tests run: those of the host; or, in a separate program with TRIAD_TEST_ON_CUDA, the
-// device.
+// The backends on which typed tests run. They are the backends of the host, or, in a separate program with
+// TRIAD_TEST_ON_CUDA, the device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,18 +18,18 @@ struct typed {
   using scalar = T;
 };
 
-/// Whether Ex computes on a device. A device adds in another order. Its kernels cannot throw, so an index outside of
-/// its table gives NaN.
+/// True if Ex computes on a device. A device adds numbers in another order than the host. Kernels on a device cannot
+/// throw, so an index outside of its table gives NaN.
 template <class Ex>
 inline constexpr bool is_device = false;
 
 #if defined(TRIAD_TEST_ON_CUDA)
 /// The CUDA backend in memory that host and device share. Tests read and write this memory directly, and do not wait
-/// for kernels. On the stand-in for a GPU, settings make this possible (cuda_on_host/typed_main.cpp); on a real device,
-/// cuda/pinned_new.cpp does.
+/// for kernels. On the stand-in for a GPU, settings allow this (cuda_on_host/typed_main.cpp). On a real device,
+/// cuda/pinned_new.cpp allocates memory for this.
 struct on_device : triad::cuda::backend {
   using memory = host_memory;
-  on_device() { record(false); }  // tests do not wait, as replayed graphs would require
+  on_device() { record(false); }  // replayed graphs would require waiting, and tests do not wait
   triad::cuda::device_memory where() const = delete;
 };
 template <>
@@ -53,5 +53,5 @@ inline constexpr bool is_device<on_device> = true;
 #endif
 
 #if defined(TRIAD_TEST_ON_CUDA)
-#include "tests/device_gradient.hpp"  // for a device, gradient_check(ex, ...) is defined there
+#include "tests/device_gradient.hpp"  // defines gradient_check(ex, ...) for a device
 #endif

@@ -1,4 +1,4 @@
-// Prints the BLEU score of files of lines, for a comparison with sacreBLEU:
+// Prints the BLEU score of two text files, for a comparison with sacreBLEU:
 // triad-bleu-of none|char|13a|zh HYPOTHESES REFERENCES...
 // SPDX-License-Identifier: Apache-2.0
 // The output consists of the score, the brevity penalty, and for n = 1..4 the precision and the numbers of matched and
@@ -16,7 +16,7 @@ namespace {
 
 using triad::text::bleu_tokens;
 
-// Only LF ends a line; all other characters may occur within a line.
+// Only LF ends a line. All other characters may occur within a line.
 std::vector<std::string> lines_of(char const* path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw triad::data_error(std::string(path) + ": cannot be opened");

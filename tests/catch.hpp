@@ -1,5 +1,6 @@
-// Catch2, version 2 or 3. Tests include this file, and use only what both versions have (matchers; no Approx, no SKIP).
-// TRIAD_TEST_CATCH2 is the version that CMake found, because a machine may have the headers of both.
+// Includes Catch2, version 2 or 3. Tests include this file, and use only what both versions have: matchers, but neither
+// Approx nor SKIP. A machine may have the headers of both versions, so CMake sets TRIAD_TEST_CATCH2 to the version that
+// it found.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

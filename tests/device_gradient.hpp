@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The stand-in for a GPU takes seconds for work that the host does in milliseconds, and finite differences need dozens
-// of values. So if a typed test calls gradient_check(ex, layer, ...) on a device, it gets this version, which computes
-// only one value and one gradient.
+// of values. So gradient_check(ex, layer, ...) on a device is the function in this header, which computes only one
+// value and one gradient.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,8 @@
 
 namespace triad::test {
 
-/// Allows for rounding in sums of another order. An error in a formula gives a difference that is much larger.
+/// The tolerance allows for rounding in sums of another order. An error in a formula would give a much larger
+/// difference.
 inline constexpr double device_tolerance = 1e-9;
 
 /// Adds to the report the error of every element of `found` relative to the reference's.
@@ -47,8 +48,8 @@ inline void compare_with_reference(gradient_report& report, variables const& exp
 }
 
 /// Checks that a layer's value and gradient on a device equal those of the reference. Also checks the rules of
-/// gradient_check: nothing is read before it is written, and nothing is written after the end of a gradient. In the
-/// report, `numeric` is the value of the reference.
+/// gradient_check: no memory is read before it is written, and no memory is written beyond the end of a gradient. In
+/// the report, `numeric` is the value of the reference.
 template <class Layer, class Dims>
 gradient_report gradient_check(on_device& ex, Layer const& layer, Dims const& dims, typename Layer::input const& in,
                                output_shape shape, gradient_check_options const& options = {}) {

@@ -11,20 +11,19 @@
 
 namespace triad::test {
 
-/// Returns the larger of two errors, where NaN counts as infinite. A maximum by comparison would lose a NaN when the
-/// next number is compared.
+/// Returns the larger of two errors. NaN counts as infinite: std::max would lose a NaN at the next comparison.
 inline double worse(double worst, double error) {
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
 }
 
-/// The largest difference divided by the largest expected value; NaN if either array contains a NaN.
+/// Returns the largest difference, divided by the largest expected value. Returns NaN if either array contains a NaN.
 template <class T>
 double distance(std::vector<T> const& a, std::vector<double> const& b) {
   REQUIRE(a.size() == b.size());
   double difference = 0, largest = 1e-30;
   for (std::size_t i = 0; i < b.size(); ++i) {
     auto const x = static_cast<double>(a[i]);
-    if (x == b[i]) continue;  // both values are equal, such as a gap that neither writes, or minus infinity
+    if (x == b[i]) continue;  // both are equal, for example minus infinity, or not written
     double const e = std::abs(x - b[i]);
     if (std::isnan(e)) return e;
     difference = std::max(difference, e);

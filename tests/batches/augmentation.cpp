@@ -1,5 +1,5 @@
-// Tests samples that are changed anew in every epoch: how many are changed, and that a change depends only on seed,
-// epoch and index.
+// Tests the random changes of samples in every epoch: how many samples are changed, and that a change depends only on
+// seed, epoch and index.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/augmentation.hpp"
 
@@ -49,11 +49,11 @@ TEST_CASE("samples are changed at the rate, others in every epoch, and a seed, a
     both += here && second[i] != data[i] ? 1 : 0;
     if (here) drawn.insert(first[i] - data[i]);
   }
-  CHECK((changed > 1000 - 140 && changed < 1000 + 140));  // five standard deviations
-  CHECK((both > 250 - 80 && both < 250 + 80));            // changed in both epochs, by chance
+  CHECK((changed > 1000 - 140 && changed < 1000 + 140));  // within five standard deviations
+  CHECK((both > 250 - 80 && both < 250 + 80));            // changed in both epochs by chance
   // 1000 draws from 1000 numbers give 632 different numbers on average.
   CHECK(drawn.size() > 500);
-  // Any order of calls and another object give the same result, so a resumed run sees the same samples.
+  // The result does not depend on the order of calls or on the object, so a resumed run has the same samples.
   augmented const again(data, turned, {.seed = 3, .rate = 0.25});
   for (std::size_t i = data.size(); i-- > 0;) CHECK(again.seen(i, 1) == second[i]);
   CHECK(seen_of(augmented(data, turned, {.seed = 4, .rate = 0.25}), 0) != first);

@@ -1,4 +1,4 @@
-// Tests passes over a user's data: every sample occurs once, the seed decides the order, and no batch exceeds its
+// Tests passes over a user's data: every sample occurs once, the seed determines the order, and no batch exceeds its
 // limit.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/batches.hpp"
@@ -85,7 +85,7 @@ TEST_CASE("a seed shuffles, each epoch in another way, and every sample comes on
 
 TEST_CASE("a batch ends where add_one says that the next sample does not fit, and that one begins the next") {
   auto const data = some({4, 4, 1, 4, 1});
-  // The capacity is enough for a graph of four nodes and one of one node, or for two graphs of one node.
+  // The capacity is enough for a graph of four nodes and a graph of one node.
   graph_loader<reference::backend> loader({8, 17, 8, 65 + 64, 4});
   CHECK(numbers(batches(loader, data, add_if_room)) == std::vector<list>{{0}, {1, 2}, {3, 4}});
   CHECK(numbers(batches(loader, data, add_if_room, {.most = 1})).size() == 5);

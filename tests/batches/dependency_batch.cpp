@@ -1,5 +1,5 @@
-// Tests batches for dependency parsers: batches that only measure, the sum of two losses, and the key of a recorded
-// step.
+// Tests batches for dependency parsers: batches that only measure memory, the sum of two losses, and the key of a
+// recorded step.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/dependency_batch.hpp"
 

@@ -1,4 +1,4 @@
-// Tests the sizes of pairs that are stored as graphs, and batches of pairs that only measure.
+// Tests the sizes of pairs that are stored as graphs, and batches of pairs that only measure memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/edge_pair_batch.hpp"
 

@@ -24,10 +24,10 @@ edge_pair_dims room(index_t a, index_t b, index_t c, index_t d) {
   return edge_pair_dims_of(a, b) + edge_pair_dims_of(c, d);
 }
 
-// The first pair has the source `7 end` and the target `begin 5`, so its graph has 4 nodes; the second has the source
-// `end` and the target `begin`, so 2 nodes. With reach 1, numbers 0 to 2 are relative positions within one side. 3 is
-// an edge to the target, 4 an edge to the source, and 5 the edge of the first node to itself. 6 marks edges whose
-// vectors come from the encoded source.
+// The first pair has the source `7 end` and the target `begin 5`, so its graph has 4 nodes. The second pair has the
+// source `end` and the target `begin`, so its graph has 2 nodes. With reach 1, the numbers 0 to 2 are relative
+// positions within one side. 3 is an edge to the target, 4 is an edge to the source, and 5 is the edge from the first
+// node to itself. 6 means that the vector of the edge comes from the encoded source.
 template <class Ex, class T>
 edge_pair_loader<Ex, T> two_pairs(sequence_encoding encoding, edge_readout readout) {
   edge_pair_loader<Ex, T> loader(room(2, 2, 1, 1), {encoding, {1}, readout}, 6, begin, end);

@@ -1,5 +1,5 @@
-// Tests padded batches of pairs as graphs: padding fills a batch exactly, does not change training, and gives few
-// shapes.
+// Tests padded batches of pairs that are stored as graphs: padding fills a batch exactly and does not change training,
+// and padded batches have few shapes.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdint>
@@ -58,8 +58,8 @@ index_t sum_of_squares(vec<index_t const> v) {
   return std::inner_product(v.data_handle(), v.data_handle() + v.size(), v.data_handle(), index_t{0});
 }
 
-/// Checks that source graphs and whole graphs have exactly the nodes and edges of the batch's sizes, and that these are
-/// buckets.
+/// Checks that source graphs and whole graphs have exactly as many nodes and edges as the batch's sizes say, and that
+/// these sizes are buckets.
 void expect_filled(edge_pair_batch<double> const& in, edge_pair_dims const& room) {
   auto const& z = in.sizes;
   auto const expect_graphs = [](graph_batch const& g) {
@@ -127,8 +127,8 @@ TEST_CASE("a batch of pairs of graphs stays as it is where its upload fails, or 
   CHECK_THROWS_WITH(loader.upload_padded(), test::contains("refused"));
   refusing_memory::refuses = false;
   expect_five();
-  // Each graph has one node of a source and one of a target. The next bucket for the whole graphs would need more
-  // targets than the capacity has.
+  // Each graph has one source node and one target node. The next bucket for the whole graphs would need more target
+  // nodes than the capacity has.
   std::vector<lengths> const least(3);
   auto few = capacity_for(least);
   few.whole.max_nodes = 2;
@@ -140,9 +140,9 @@ TEST_CASE("a batch of pairs of graphs stays as it is where its upload fails, or 
 }
 
 TEST_CASE("padding sources never takes more of the whole graphs than there is room for") {
-  // The capacity for whole graphs suffices for exactly three pairs with sources of one token, end included. The
-  // capacity for sources is that of three other pairs. With five more sources of one node, the sources would reach a
-  // bucket, but the whole graphs would exceed their capacity.
+  // The capacity for whole graphs is enough for exactly three pairs with sources of one token, including the end. The
+  // capacity for sources is enough for three other pairs. With five more sources of one node, the sources would have
+  // the size of a bucket, but the whole graphs would exceed their capacity.
   std::vector<lengths> const all{{0, 2}, {0, 3}, {0, 4}, {1, 0}, {0, 0}, {0, 0}}, three(all.begin(), all.begin() + 3);
   auto room = capacity_for(three);
   room.source = capacity_for({all.begin() + 3, all.end()}).source;

@@ -62,7 +62,7 @@ TEST_CASE("further questions come after those of the graphs, and weigh what is a
   CHECK(listed(targets) == list{5, 6, 2, -1, 3, 4});
   CHECK((in.further_share.extent(0) == 1 && in.further_share(0) == 0.5 * 3 / 2));
   loader.clear();
-  // ask() needs a question before it, and there is none.
+  // ask() adds a question to the last graph, and there is no graph.
   CHECK_THROWS_WITH(loader.ask({{0, 0}, 0}), contains("another question after 0 further ones"));
   (void)loader.add(2, 0, 1, 1);
   CHECK(loader.upload().first.further_share.extent(0) == 0);
@@ -142,7 +142,7 @@ TEST_CASE("an edge of no node, a label of no edge and two labels of one edge are
   refused({.nodes = 4}, "a graph of 4 nodes does not fit");
   CHECK_NOTHROW(loader.add({.nodes = 3, .edges = twice}));
   CHECK_NOTHROW(loader.add({.nodes = 3, .edges = own, .node_labels = list{1, 2, 3}}));
-  // After a graph was refused, a further question is about the graph before it.
+  // After a graph was refused, a further question belongs to the graph before it.
   graph_dims room{2, 18, 6, 54, 3};
   room.further = 1;
   graph_loader<reference::backend> asked(room);

@@ -1,4 +1,4 @@
-// Tests batches for models of labelled graphs: batches that only measure, and the key of a recorded step.
+// Tests batches for models of labelled graphs: batches that only measure memory, and the key of a recorded step.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/graph_queries.hpp"
 
@@ -56,7 +56,7 @@ TEST_CASE("the loss is the mean over the questions that are asked, and the other
   auto place = memory.place();
   auto const logits = model.plan_output(place, dims), d = model.plan_output(place, dims);
   REQUIRE((logits.extent(0) == 3 && logits.extent(1) == 2));
-  // Questions 0 and 2 have the probabilities 3/4, 1/4 and 1/2, 1/2; question 1 is not in the loss.
+  // Questions 0 and 2 have the probabilities 3/4, 1/4 and 1/2, 1/2; question 1 does not count in the loss.
   for (index_t b = 0; b < 3; ++b) logits(b, 0) = b == 0 ? std::log(3.0) : 0, logits(b, 1) = 0;
   std::vector<index_t> const targets{1, -1, 0};
   double loss = 9;

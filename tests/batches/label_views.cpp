@@ -1,5 +1,5 @@
-// Tests that the logits of the kinds of label are stored one after another, and that an error names a kind without
-// labels.
+// Tests that the logits of all kinds of labels are stored one kind after another, and that the error for a kind without
+// labels names it.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/label_views.hpp"
 

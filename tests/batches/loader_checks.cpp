@@ -1,4 +1,4 @@
-// Tests that the error for an invalid capacity or token has its name and its number.
+// Tests that the error for an invalid capacity or token has the name and the number.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/loader_checks.hpp"
 

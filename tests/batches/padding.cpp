@@ -79,7 +79,7 @@ TEST_CASE("a batch for which there is no shape within the room stays as it is") 
   graph_padding padding(capacity);
   CHECK_FALSE(padding.find({}));
   CHECK(padding.nodes().empty());
-  graph_dims const one = dims_of(20);  // 24 nodes and 416 edges fit, but 4 more nodes cannot have exactly 16 more edges
+  graph_dims const one = dims_of(20);  // 24 nodes and 416 edges fit, but 4 nodes cannot have exactly 16 edges
   CHECK(padding.find(one));
   CHECK(padding.dims().rows == 416);
   CHECK(padding.dims().nodes == 24);
@@ -96,8 +96,8 @@ sizes const batch_sizes{3, 7, 1, 4, 5, 2, 7};  // 153 edges, 29 nodes
 
 enum class fault { none, answered };
 
-/// Computes the loss and the gradients of one batch. With fault::answered, the first padded answer in `asked` counts,
-/// too.
+/// Computes the loss and the gradients of one batch. With fault::answered, the first answer in `asked` that is padding
+/// counts in the loss.
 template <class Ex, class Model, class Fill, class Asked>
 outcome trained(Model const& m, Fill const& fill, Asked const& asked, bool padded, fault planted = fault::none) {
   Ex ex;
@@ -120,8 +120,8 @@ outcome trained(Model const& m, Fill const& fill, Asked const& asked, bool padde
   return outcome_of(learner, batch.in, batch.targets);
 }
 
-/// Checks that a batch trains in the same way with and without padding. Also checks that a difference is found if a
-/// padded row counts.
+/// Checks that a batch trains in the same way with and without padding. Also checks that a padded row that counts in
+/// the loss makes a difference.
 template <class Model, class Make, class Fill, class Asked>
 void expect_padding_changes_nothing(Model const& m, Make const& make, Fill const& fill, Asked const& asked) {
   auto const filled = [&](auto& ex) {
@@ -241,7 +241,7 @@ TEST_CASE(
   z.encoding = sequence_encoding::positional;
   z.readout = arcs::from_parent;
   expect_sentences(edge_transformer_parser<double>(z));
-  // There is no dropout, because attention numbers dropped elements by the sizes of the whole batch, with padding.
+  // There is no dropout, because which elements attention drops depends on the sizes of the batch with padding.
   expect_sentences(transformer_parser<double>(
       {.tokens = 9, .labels = labels, .layers = 2, .layer = {.width = 8, .heads = 2, .hidden = 12}}));
 }

@@ -1,4 +1,4 @@
-// Tests the sizes of pairs, the sines and cosines of their positions, and batches of pairs that only measure.
+// Tests the sizes of pairs, the sines and cosines of their positions, and batches of pairs that only measure memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/pair_batch.hpp"
 

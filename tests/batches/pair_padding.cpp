@@ -66,9 +66,9 @@ TEST_CASE("a batch of pairs that has nothing to ask, or for which there is no ro
   };
   expect_plain({}, padded_room(capacity));
   expect_plain({2, 8, 0, 5, 0}, padded_room(capacity));  // the batch has only sources
-  expect_plain({2, 8, 8, 5, 5}, capacity);               // there is no capacity for another pair
-  // The sizes 8 and 16 would leave room for one source token and six target tokens. One added pair has at most five
-  // target tokens, so the sources take the next size.
+  expect_plain({2, 8, 8, 5, 5}, capacity);               // the capacity has no more pairs
+  // With the sizes 8 and 16, padding would have one source token and six target tokens. One padding pair has at most
+  // five target tokens, so the sources get the next size.
   auto const next = pair_padding::of({2, 7, 10, 4, 5}, {12, 24, 24, 5, 5});
   CHECK((next.dims.source_rows == 16 && next.dims.target_rows == 16));
   CHECK((next.target_tokens(0) == 1 && next.source_tokens(9) == 0));
@@ -120,8 +120,7 @@ TEST_CASE(
   z.decoder = {.layer = layer, .layers = 2};
   for (bool const fused : {false, true}) {
     if (fused) z.encoder.fused = z.decoder.fused = all_fused(2);
-    // Dropout is on only outside of attention, because attention numbers dropped elements by the sizes of the whole
-    // batch, with padding.
+    // Attention has no dropout, because which elements it drops depends on the sizes of the batch with padding.
     z.dropout = 0.2;
     fused_transformer<double> const m(z);
     auto const plain = trained(m, false);

@@ -1,5 +1,5 @@
-// Tests the capacity that is computed for a user's data: any batch of the given number of samples fits, and no more
-// memory is planned than needed.
+// Tests the capacity that is computed for a user's data: any batch of the given number of samples fits, and the
+// capacity is not larger than needed.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/room_for.hpp"
 
@@ -59,7 +59,7 @@ TEST_CASE("any samples fit into the room, whichever they are") {
     REQUIRE(fits(p, pairs));
     REQUIRE(fits(e, edges));
   }
-  // The capacity is exact: the samples with the longest targets fill the targets.
+  // The capacity is exact: the samples with the longest targets use all target tokens.
   std::sort(data.begin(), data.end(), [](auto const& a, auto const& b) { return a.target > b.target; });
   index_t longest = 0;
   for (std::size_t k = 0; k < 5; ++k) longest += data[k].target;

@@ -1,5 +1,5 @@
-// Tests batches for parsers of sentences: batches that only measure, the sum of five losses, and the key of a recorded
-// step.
+// Tests batches for parsers of sentences: batches that only measure memory, the sum of five losses, and the key of a
+// recorded step.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/sentence_batch.hpp"
 
@@ -54,8 +54,8 @@ TEST_CASE("equal scores cost the logarithm of the choices, of each part and in a
   CHECK_THAT(parts(3), WithinAbs(std::log(4.0), 1e-14));
   CHECK(parts(4) == 0);
   CHECK_THAT(loss(0), WithinAbs(parts(0) + parts(1) + parts(2) + parts(3), 1e-14));
-  // In the second sentence, row 3 of the edges is (1, 1), its parent. The loss is a mean over four tokens, so it is
-  // divided by four.
+  // In the second sentence, row 3 of the edges is (1, 1): the last token is its own parent. The loss is a mean over
+  // four tokens, so the gradient is divided by four.
   CHECK_THAT(d.parent(9 + 3), WithinAbs((0.5 - 1) / 4, 1e-15));
   CHECK((d.parent(9) == 0 && d.parent(10) == 0));
   CHECK_THAT(d.labels.category(0, 0), WithinAbs((1.0 / 3 - 1) / 5, 1e-15));

@@ -1,4 +1,4 @@
-// Tests batches of trees: which trees each step reads, how it chooses, and the key of a recorded step.
+// Tests batches of trees: which trees each step reads, how a step chooses, and the key of a recorded step.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/tree_batch.hpp"
 

@@ -95,7 +95,7 @@ TEST_CASE("a node below the roles, a symbol that is none and one tree too many a
   CHECK_THROWS_WITH(loader.add(good, good), test::contains("tree_loader: one more tree does not fit: the batch has"));
 }
 
-// Host memory of another type, which the library treats like a device's memory.
+// Host memory of another type. The library treats it like a device's memory.
 struct other_memory : host_memory {};
 struct other_backend : reference::backend {
   using memory = other_memory;
@@ -119,7 +119,7 @@ TEST_CASE("what steps can reach is a bound, and a tight one where all weights ar
                         shape{2, 2, 3, 2}}) {
     CAPTURE(z.branching, z.depth, z.steps, z.levels);
     test::some_trees<double> trees(z.branching, z.depth, 3, z.steps, 5, 3, z.levels);
-    // A tree with only one deep node, which no random tree of the test has.
+    // A tree with only one deep node. No random tree of this test is like this.
     index_t deep = 0;
     for (index_t k = 1; k < z.depth; ++k) deep = trees.where.child(deep, k % z.branching);
     trees.pairs[2].first = {{deep, 1}};

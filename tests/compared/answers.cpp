@@ -1,5 +1,5 @@
-// triad-answers: reads or writes inputs with this project's readers and writers, so that other tools can be compared
-// with them.
+// triad-answers: reads and writes inputs with this project's readers and writers, so that the results can be compared
+// with those of other tools.
 // SPDX-License-Identifier: Apache-2.0
 // Reads one JSON object in each line of standard input, and writes one JSON object as the answer. The member "ask"
 // names the question:
@@ -121,7 +121,7 @@ json bleu(json const& question) {
   if (references.size() != hypotheses.size()) {
     strings first;
     for (auto const& r : references) first.push_back(r.at(0));
-    return triad::text::corpus_bleu(hypotheses, first, kind_of(question)).score;  // this call throws the error
+    return triad::text::corpus_bleu(hypotheses, first, kind_of(question)).score;  // throws the error
   }
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
     std::vector<std::string_view> const of_line(references.at(i).begin(), references.at(i).end());

@@ -1,5 +1,5 @@
-// Tests that an arena uses exactly the memory that it has measured, and that impossible sizes are refused with their
-// numbers.
+// Tests that an arena uses exactly the memory that it has measured. Also tests that the error for an impossible size
+// has its number.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/arena.hpp"
 

@@ -1,4 +1,4 @@
-// Tests the optional hooks of a backend: if a hook is missing, nothing is done.
+// Tests the optional hooks of a backend. A call of a missing hook does nothing.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/backend.hpp"
 

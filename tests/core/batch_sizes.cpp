@@ -1,4 +1,4 @@
-// Tests the sizes of a batch: as text, and in comparison with the sizes for which memory was planned.
+// Tests that the sizes of a batch are converted to text, and compared with the sizes for which memory was planned.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/batch_sizes.hpp"
 

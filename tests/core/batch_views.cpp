@@ -1,4 +1,4 @@
-// Tests that one list of a batch's views is used for measuring, for uploading and for the key of a recorded step.
+// Tests that memory plan, upload and key of a recorded step use the same list of a batch's views.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/batch_views.hpp"
 

@@ -1,4 +1,4 @@
-// Tests that a buffer starts with zeros and has one owner, and that the error of a failed allocation has the number of
+// Tests that a buffer starts with zeros and has one owner, and that the error for a failed allocation has the number of
 // bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/buffer.hpp"
@@ -15,7 +15,7 @@ namespace core_buffer_tests {
 using namespace triad;
 using test::contains;
 
-// Memory that counts allocations and releases, and whose zeroing can be made to fail.
+// Memory that counts allocations and releases, and that can throw when it should be set to zero.
 struct counted_memory : host_memory {
   int* held;
   bool broken = false;
@@ -64,7 +64,7 @@ TEST_CASE("a block begins on a page, and an empty one has an arena that holds no
   buffer<> const none(0);
   auto place = none.place();
   CHECK_FALSE(place.measuring());
-  CHECK_THROWS_AS(place.make<vec<float>>(0), arena_too_small);  // the memory does not even suffice for the slack
+  CHECK_THROWS_AS(place.make<vec<float>>(0), arena_too_small);  // the memory is not even enough for the slack
 }
 
 TEST_CASE("memory that the machine does not have is refused with the bytes") {

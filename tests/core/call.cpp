@@ -1,4 +1,4 @@
-// Tests that each call in a model has a path of its own, and so a dropout mask of its own.
+// Tests that each call in a model has its own path, and therefore its own dropout mask.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/call.hpp"
 

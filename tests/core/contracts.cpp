@@ -1,4 +1,5 @@
-// Tests that a broken contract throws with its sentence and its source location, and that no text is built otherwise.
+// Tests that a broken contract throws an exception with its sentence and source location, and that no text is made
+// otherwise.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/contracts.hpp"
 

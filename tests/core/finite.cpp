@@ -1,4 +1,4 @@
-// Tests finite, infinite and NaN values for both types and both signs, and values at the limits.
+// Tests is_finite with finite, infinite and NaN values, and with the largest values, for both types and both signs.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/finite.hpp"
 

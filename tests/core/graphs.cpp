@@ -1,4 +1,4 @@
-// Tests that a batch of graphs lists all of its views, and that a mask of triangles is identified by its view and by
+// Tests that a batch of graphs lists all of its views, and that the key of a mask of triangles depends on its view and
 // its fill value.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/graphs.hpp"

@@ -1,5 +1,5 @@
-// Tests functions of numbers: their values against values computed by hand, and their gradients against finite
-// differences.
+// Tests functions of numbers. Compares their values with values that were computed by hand, and their gradients with
+// finite differences.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/math.hpp"
 

@@ -1,5 +1,5 @@
-// Tests the types of all views: indices have 64 bits, static extents take no memory, and elements are accessed only if
-// the view has memory.
+// Tests the types of views: indices have 64 bits, static extents take no memory, and a view without memory does not
+// access elements.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/mdspan.hpp"
 
@@ -14,7 +14,7 @@ using namespace triad;
 
 static_assert(std::is_signed_v<index_t> && sizeof(index_t) == 8);
 static_assert(std::is_empty_v<extents<3, 4>> && sizeof(extents<dyn, 4>) == sizeof(index_t));
-// A view whose extents are all static stores only an address; each dynamic extent adds one index.
+// A view whose extents are all static stores only an address. Each dynamic extent adds one index.
 static_assert(sizeof(tensor<float, 3, 4>) == sizeof(float*));
 static_assert(sizeof(tensor<float, dyn, 4>) == sizeof(float*) + sizeof(index_t));
 static_assert(std::is_trivially_copyable_v<tensor<float, dyn, 4>> && std::is_trivially_copyable_v<matrix<float>>);

@@ -1,5 +1,5 @@
-// Tests Philox against its published outputs. Tests that dropout has the given rate, is repeatable, and differs between
-// calls. Also tests numbers that are drawn by a counter.
+// Compares Philox with its published outputs. Tests that dropout has the given rate, is repeatable, and differs between
+// calls. Also tests random numbers that are computed from a counter.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/random.hpp"
 
@@ -17,11 +17,11 @@ namespace core_random_tests {
 using namespace triad;
 using triad::test::WithinAbs;
 
-// Limits are five standard deviations, which a correct generator exceeds once in a million tests.
+// The limit is five standard deviations. A correct generator exceeds it in one of a million tests.
 constexpr double deviations = 5;
 
 TEST_CASE("philox gives the known answers of its authors") {
-  // These are the known answers in Random123's kat_vectors for philox 4x32 with 10 rounds.
+  // The outputs for philox 4x32 with 10 rounds from Random123's kat_vectors.
   STATIC_REQUIRE(philox({0, 0, 0, 0}, 0) == philox_words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   STATIC_REQUIRE(philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, 0xffffffffffffffff) ==
                  philox_words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
@@ -114,8 +114,8 @@ TEST_CASE("a mask is the same every time, and another for every step, path and k
   // Different parts of one step have different streams, too.
   std::uint64_t const part = std::uint64_t{1} << 32 | first, later = std::uint64_t{300} << 32 | first;
   for (auto const* step : {&part, &later}) CHECK_THAT(agreement({0.5, 1, 2, step}), WithinAbs(0.5, noise));
-  // Neighbouring elements, rows and blocks are independent. So are elements that are 2^34 or more apart, where a 32-bit
-  // counter would repeat.
+  // Neighbouring elements, rows and blocks are independent. Elements that are 2^34 or more apart are independent, too.
+  // A 32-bit counter would repeat there.
   for (std::uint64_t shift :
        {std::uint64_t{1}, std::uint64_t{16}, std::uint64_t{64}, std::uint64_t{1024}, std::uint64_t{1} << 34,
         (std::uint64_t{1} << 34) - 2048, std::uint64_t{1} << 35, std::uint64_t{1} << 40}) {

@@ -20,7 +20,7 @@ std::uint64_t number_of(Part... parts) {
 
 TEST_CASE("the same parts in the same order give the same number, and others others") {
   CHECK(number_of(index_t{3}, 0.5) == number_of(index_t{3}, 0.5));
-  // Computes FNV-1a on one number by its definition; the high bits are also mixed into the low bits.
+  // Computes FNV-1a of one number by the definition. The high bits are also mixed into the low bits.
   std::uint64_t const begin = 0xcbf29ce484222325u;
   CHECK(number_of() == begin);
   CHECK(number_of(index_t{3}) == (begin ^ 3) * 0x100000001b3u + (begin >> 29));

@@ -1,4 +1,4 @@
-// Tests that planned_scratch() runs the code of the work, but none of its arithmetic.
+// Tests that planned_scratch() runs the code of the work, but does not compute.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/scratch.hpp"
 

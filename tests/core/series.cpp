@@ -1,4 +1,4 @@
-// Tests that the pieces of a series do not overlap, cover all of their memory, and can be found by their slot.
+// Tests that the pieces of a series do not overlap, cover all of the series' memory, and can be found by their slot.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/series.hpp"
 

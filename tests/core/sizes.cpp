@@ -1,4 +1,4 @@
-// Tests that sizes are checked before anything is built with them, and that the error message has the wrong number.
+// Tests that sizes are checked before they are used, and that the error message has the wrong number.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/sizes.hpp"
 

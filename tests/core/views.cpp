@@ -1,4 +1,4 @@
-// Tests that views read the right elements, also beyond index 2^31: matrices, transposes, slices and blocks.
+// Tests that matrices, transposes, slices and blocks read the right elements, also beyond index 2^31.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/views.hpp"
 
@@ -101,7 +101,7 @@ TEST_CASE("blocks of rows and columns lie within their matrix") {
   }
 }
 
-// Reserves address space. Memory is used only for pages that are written or read.
+// Reserves address space. Only pages that are written or read take memory.
 struct vast_memory {
   std::size_t bytes;
   void* data;

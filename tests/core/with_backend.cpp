@@ -1,4 +1,4 @@
-// Tests that a backend is chosen by its name: the function gets the right backend, and every other name gives an error
+// Tests that a backend is chosen by its name: the function gets the right backend, and any other name gives an error
 // message.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/with_backend.hpp"

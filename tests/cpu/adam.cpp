@@ -55,7 +55,7 @@ TEST_CASE(
       auto const expected = before.after(reference::backend(), s), found = before.after(cpu::backend(1), s),
                  by_three = before.after(cpu::backend(3), s);
       CHECK(largest_difference(found.p, expected.p) <
-            2e-6);  // a compiler may fuse a product and a sum in only one of the two
+            2e-6);  // a compiler may fuse products and sums in only one of them
       CHECK(largest_difference(found.m, expected.m) < 2e-6);
       CHECK(largest_difference(found.v, expected.v) < 2e-6);
       CHECK(largest_difference(before.p, expected.p) > 1e-4);
@@ -65,8 +65,8 @@ TEST_CASE(
     }
 }
 
-// If the product were fused with the difference, it would not be rounded. The result must not depend on whether a
-// compiler fuses them.
+// If a compiler fused the product with the difference, the product would not be rounded. The result must not depend on
+// the compiler.
 TEST_CASE("what decay leaves of a parameter is rounded before Adam's step is taken off it") {
   index_t const n = 37;
   parameters before(n);

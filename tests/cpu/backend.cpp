@@ -1,5 +1,4 @@
-// Tests the number of threads of the cpu backend, and that the backend satisfies the concept that the reference
-// satisfies.
+// Tests the number of threads of the cpu backend, and that the cpu backend satisfies the same concept as the reference.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/backend.hpp"
 

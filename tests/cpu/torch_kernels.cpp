@@ -1,4 +1,4 @@
-// Tests the kernels of examples/python on the host.  They are compiled here in the same way as in the package.
+// Tests the kernels of examples/python on the host.  They are compiled as in the package.
 // SPDX-License-Identifier: Apache-2.0
 #define TRIAD_TORCH_INSTRUCTIONS "of a test"
 #include "tests/torch_kernels.hpp"

@@ -44,8 +44,8 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
   return out;
 }
 
-// The operands of one problem. The four projections are side by side in each row, as one product writes them. After
-// each row are a few columns that must not be written, and at the end there is memory that may be read.
+// The operands of one problem. The four projections are side by side in each row, as one matrix product writes them.
+// Each row ends with a few columns that must not be written. After the last row, there is memory that may be read.
 template <class T>
 struct problem {
   shape s;
@@ -112,14 +112,14 @@ struct problem {
     arena measure;
     measuring<Ex> planner{&ex};
     both(planner, measure);
-    memory.assign(measure.peak() + 128, std::byte{0xff});  // so that scratch memory starts with NaN
+    memory.assign(measure.peak() + 128, std::byte{0xff});  // scratch memory starts with NaN
     auto const begin = (reinterpret_cast<std::uintptr_t>(memory.data()) + 63) / 64 * 64 -
                        reinterpret_cast<std::uintptr_t>(memory.data());
     arena scratch(memory.data() + begin, measure.peak());
     both(ex, scratch);
   }
 
-  // Returns whether those columns of o and dx that belong to no edge are unchanged.
+  // Returns whether the columns of o and dx that do not belong to an edge are unchanged.
   bool gaps_untouched() const {
     auto const parts = uses_right_value(s.form) ? 4 : 3;
     for (index_t r = 0; r < dims.rows; ++r) {
@@ -133,7 +133,8 @@ struct problem {
   }
 };
 
-// Allows for the errors of sums of up to a hundred products in single precision, and of exponentials, 2e-7.
+// The tolerance allows for rounding errors in sums of up to a hundred products in single precision, and for the error
+// of exponentials, 2e-7.
 constexpr double tolerance = 1e-5;
 
 void expect_reference(shape const& s) {
@@ -229,7 +230,7 @@ TEST_CASE("the causal triangle has kernels of its own on the cpu") {
       reference::backend plain;
       fast.run(ex);
       slow.run(plain);
-      CHECK(fast.o != slow.o);  // another order of summation gives other bits in some of the five hundred numbers
+      CHECK(fast.o != slow.o);  // another order of summation changes bits of some of the five hundred numbers
       CHECK(fast.dx != slow.dx);
     }
 }
@@ -275,7 +276,7 @@ TEST_CASE("what is not a number in a query comes out wherever it does in the ref
           CHECK(agree(ours.inverse_sum, exact.inverse_sum));
           auto const row = n / 3 * n;
           CHECK(std::isfinite(ours.output()(row, 17)));
-          if (std::isinf(bad)) continue;  // if a score is minus infinity, its weight is zero
+          if (std::isinf(bad)) continue;  // minus infinity is a valid score: its weight is zero
           CHECK(std::isnan(ours.output()(row, 18)));
           CHECK(std::isnan(ours.dx[static_cast<std::size_t>(row * ours.columns + 18)]));
         }

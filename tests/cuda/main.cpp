@@ -1,5 +1,5 @@
-// main() of the tests on a GPU. Without a GPU, it prints a message and returns the status that CTest reports as
-// skipped.
+// main() of the tests on a GPU. If there is no GPU, it prints a message and returns a status for which CTest reports
+// "skipped".
 // SPDX-License-Identifier: Apache-2.0
 #if TRIAD_TEST_CATCH2 >= 3
 #include <catch2/catch_session.hpp>

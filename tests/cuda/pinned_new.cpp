@@ -5,8 +5,9 @@
 // Typed tests pass the addresses of their vectors and local variables to kernels. In this program, operator new returns
 // memory from one block that the CUDA runtime has locked and mapped, at the same address for host and device. The tests
 // run on a thread whose stack is also in this block. CUDA_LAUNCH_BLOCKING makes every launch wait for its kernel, so
-// results can be read at once. It has no effect on cudaMemsetAsync, so that function is replaced below. nvcc compiles
-// the source files of tests for this program with TRIAD_TEST_ON_CUDA (tests/backends.hpp).
+// tests can read results without waiting. CUDA_LAUNCH_BLOCKING has no effect on cudaMemsetAsync, so cudaMemsetAsync is
+// replaced below. nvcc compiles the source files of tests for this program with TRIAD_TEST_ON_CUDA
+// (tests/backends.hpp).
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -24,8 +25,8 @@
 namespace {
 
 /// One large block of page-locked memory, divided into granules. Each granule is divided into small blocks of the same
-/// size, a power of two. A freed block is kept for the next request of its size. Requests before the memory exists are
-/// served by malloc.
+/// size, a power of two. A freed block is kept for the next request of its size. Until the memory exists, requests are
+/// passed to malloc.
 class pinned_pool {
  public:
   /// Reserves whole granules. Returns false if there is no device that can use the memory.
@@ -82,7 +83,7 @@ class pinned_pool {
   std::mutex door_;
   std::byte *begin_ = nullptr, *end_ = nullptr, *next_ = nullptr;
   block* idle_[64] = {};
-  std::size_t size_[most_granules] = {};  // size of the blocks in each granule; for a large block, in its first granule
+  std::size_t size_[most_granules] = {};  // size of the blocks in each granule; of a large block, in its first granule
 };
 
 constinit pinned_pool pool;  // is initialised before any allocation
@@ -112,12 +113,12 @@ void operator delete(void* p, std::size_t) noexcept { pool.give_back(p); }
 void operator delete(void* p, std::align_val_t) noexcept { pool.give_back(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { pool.give_back(p); }
 
-/// Replaces the shared runtime's function of this name. It does the same, but returns only after the memset has ended.
-/// The exception is a stream that is being captured, in which nothing runs.
+/// Replaces the function of the same name in the shared runtime. This function sets the memory too, but returns only
+/// after the memset has ended. If the stream is being captured, nothing runs, so it returns without waiting.
 extern "C" cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t stream) {
   using function = cudaError_t(void*, int, std::size_t, cudaStream_t);
   static auto* const of_the_runtime = reinterpret_cast<function*>(dlsym(RTLD_NEXT, "cudaMemsetAsync"));
-  // The runtime is linked statically, so this function would not be used, and tests would read too early.
+  // The runtime is linked statically, so this function does not replace the runtime's, and tests would read too early.
   if (of_the_runtime == nullptr) return cudaErrorUnknown;
   auto const status = of_the_runtime(p, value, bytes, stream);
   cudaStreamCaptureStatus captured = cudaStreamCaptureStatusNone;
@@ -128,11 +129,11 @@ extern "C" cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cu
 }
 
 int main(int count, char** words) {
-  setenv("CUDA_LAUNCH_BLOCKING", "1", 1);  // read at the first call of the runtime, which comes next
+  setenv("CUDA_LAUNCH_BLOCKING", "1", 1);  // the first call of the runtime, which follows, reads it
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
     std::fprintf(stderr, "nothing was tested, there is no GPU here\n");
-    return 77;  // CTest reports this as skipped
+    return 77;  // CTest reports "skipped"
   }
   if (!pool.open(pool_bytes)) {
     std::fprintf(stderr, "nothing was tested, there is no page-locked memory that host and GPU address alike\n");

@@ -1,4 +1,4 @@
-// Tests bank conflicts in shared memory. From the addresses that the tiled kernels use, counts how many threads access
+// Tests bank conflicts in shared memory. Counts, from the addresses that the tiled kernels use, how many threads access
 // one bank at the same time. Compares these counts with the tables in the kernels' headers, line by line.
 // Tests cuda/device/attention_tile.cuh, cuda/triangle/forward.cuh, cuda/triangle/forward_tile.cuh,
 // cuda/triangle/backward.cuh, cuda/triangle/tile.cuh, cuda/triangle/small.cuh and cuda/triangle/small_backward.cuh.
@@ -26,9 +26,9 @@ using namespace triad;
 using namespace triad::cuda;
 using namespace triad::cuda::triangles;
 
-/// Returns the largest number of different words that threads access in one bank at the same time. At once, 32 threads
-/// can access 4 bytes each, 16 threads 8 bytes, or 8 threads 16 bytes. at(thread of the warp) returns an offset in
-/// shared memory, or -1 for a thread without an access.
+/// Returns the largest number of different words that threads access in one bank at the same time. 32 threads access 4
+/// bytes each at the same time, or 16 threads 8 bytes each, or 8 threads 16 bytes each. at(thread of the warp) must
+/// return an offset in shared memory, or -1 if the thread does not access memory.
 template <class F>
 int ways(int bytes, F const& at) {
   int const together = 128 / bytes;
@@ -43,9 +43,9 @@ int ways(int bytes, F const& at) {
   return static_cast<int>(most);
 }
 
-/// Returns the largest such number for all warps of a block. Each thread moves `elements` elements in pieces of at most
-/// 16 bytes; the largest number for any piece counts. element(thread) returns the address of the thread's first element
-/// in `s`, or null if the thread moves nothing.
+/// Returns the largest number that ways() returns for any warp of a block. Each thread moves `elements` elements in
+/// pieces of at most 16 bytes, and the piece with the largest number counts. element(thread) must return the address of
+/// the thread's first element in `s`, or null if the thread moves nothing.
 template <class T, class S, class F>
 int worst(S const& s, int threads, int elements, F const& element) {
   int const all = elements * static_cast<int>(sizeof(T)), bytes = std::min(16, all);
@@ -60,10 +60,11 @@ int worst(S const& s, int threads, int elements, F const& element) {
   return most;
 }
 
-/// A column of a table: for each access of one kernel, the largest number of words in a bank.
+/// A column of a table. It has, for each access of one kernel, the largest number of words in a bank.
 using column = std::vector<std::pair<std::string, int>>;
 
-/// Lines "//   name   1  2  -", one for each name, in the order of the first column that has the name.
+/// Returns lines such as "// name 1 2 -". There is a line for each name, in the order of the first column that has the
+/// name.
 std::vector<std::string> lines_of(std::vector<column> const& columns) {
   std::vector<std::string> names, lines;
   for (auto const& c : columns)
@@ -182,7 +183,7 @@ column backward_column() {
   return c;
 }
 
-/// If each node has a key of its own, backward has one more kernel.
+/// The backward pass has one more kernel if each node has its own key.
 column own_key_column() {
   using kernel = own_key_kernel<float, 64, true>;
   using place = kernel::place;
@@ -210,7 +211,7 @@ struct team_memory {
   team_memory(int nodes, int w) : n(nodes), width(w), at(nodes, w) {}
   int quads() const { return at.here(0, width); }
   int groups() const { return (n + Kernel::thread_ij - 1) / Kernel::thread_ij; }
-  /// Returns the largest number for tasks 0 .. count - 1.
+  /// Returns the largest number of the tasks 0 .. count - 1.
   template <class F>
   int ways(int count, int elements, F const& element) const {
     return worst<T>(*room, count, elements, [&](int t) -> T const* { return t < count ? element(t) : nullptr; });

@@ -1,9 +1,9 @@
-// The cuBLAS functions that triad/cuda/device/blas.cuh calls, and functions of the same kind, on the host. The work is
-// queued in the handle's stream.
+// The cuBLAS functions that triad/cuda/device/blas.cuh calls, and similar functions, on the host. The work is queued in
+// the handle's stream.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Factors are rounded to bfloat16 or TF32, as the compute type demands. The host's BLAS adds in float, or for double
-// factors in double. A device adds in another order.
+// Factors are rounded to bfloat16 or TF32, as the compute type says. The host's BLAS adds in float, or in double if the
+// factors are double. A device adds in another order.
 #include "tests/cuda_on_host/cublas.hpp"
 
 extern "C" void openblas_set_num_threads(int) __attribute__((weak));
@@ -49,7 +49,7 @@ rounding of_mode(cublasHandle_t handle) {
 using namespace triad::cuda_on_host;
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
-  if (openblas_set_num_threads) openblas_set_num_threads(1);  // so that sums have a fixed order
+  if (openblas_set_num_threads) openblas_set_num_threads(1);  // sums then have a fixed order
   *handle = new cublasContext;
   count_blas_handles(1);
   return CUBLAS_STATUS_SUCCESS;

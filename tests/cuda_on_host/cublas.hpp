@@ -1,5 +1,5 @@
-// Code that the stand-ins for cuBLAS and cublasLt share: factors in device memory are rounded as required, and
-// multiplied by the host's BLAS.
+// Code that the stand-ins for cuBLAS and cublasLt share. It rounds factors in device memory as required, and multiplies
+// them with the host's BLAS.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -66,7 +66,7 @@ struct product {
 
   static CBLAS_TRANSPOSE turned(cublasOperation_t t) { return t == CUBLAS_OP_N ? CblasNoTrans : CblasTrans; }
 
-  /// Rounds a factor into packed memory, and returns that. If there is no rounding, returns the factor itself.
+  /// Rounds a factor into `packed`, and returns the rounded factor. If there is no rounding, returns `x`.
   static operand<T const> round(operand<T const> x, int i, std::vector<T>& packed, rounding how) {
     if (how == rounding::none) return {x.at(i), x.rows, x.columns, x.leading, 0};
     packed.clear();
@@ -92,7 +92,7 @@ struct product {
   }
 };
 
-/// Sets `how` to the rounding of float32 factors. Returns false if the stand-in does not have the compute type.
+/// Sets `how` to the rounding of float32 factors. Returns false if the stand-in does not support the compute type.
 inline bool rounding_of(cublasComputeType_t compute, rounding& how) {
   switch (compute) {
     case CUBLAS_COMPUTE_32F:

@@ -2,9 +2,9 @@
 // The work is queued in a stream.
 // SPDX-License-Identifier: Apache-2.0
 //
-// cublasLt's opaque descriptions store their values in our own layout. The heuristic is told an alignment. An algorithm
-// that it returns requires this alignment, and pointers are checked for it. The heuristic finds no algorithm if the
-// leading dimension of the result is odd, so tests see both outcomes.
+// cublasLt's opaque descriptors store their values in our own layout. The caller passes an alignment to the heuristic.
+// The algorithm that the heuristic returns requires this alignment, and the alignment of pointers is checked. If the
+// leading dimension of the result is odd, the heuristic returns no algorithm, so both cases are tested.
 #include <cublasLt.h>
 
 #include <cstring>

@@ -2,9 +2,9 @@
 // triad/cuda/device/block.cuh.
 // SPDX-License-Identifier: Apache-2.0
 //
-// block.cuh includes this file if TRIAD_CUDA_DOUBLE names it. The interface and its meaning are those of nvcc's branch.
-// Behaviour that is undefined there is reported as a fault here, for example a barrier that some threads miss, or a
-// lane that skips a shuffle.
+// If TRIAD_CUDA_DOUBLE names this file, block.cuh includes it. The interface and its meaning are those of nvcc's
+// branch. Behaviour that is undefined in nvcc's branch, such as a barrier that some threads do not reach, or a lane
+// that skips a shuffle, is reported as a fault.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -68,8 +68,8 @@ class block {
 
   int again(int number) const { return number; }
 
-  // The copy is made when a thread waits for it. Until then the target contains NaN, so a read that is too early gives
-  // NaN.
+  // The copy is made when a thread waits for it. Until then, the target contains NaN, so a read that is too early
+  // returns NaN.
   template <int Bytes>
   void start_copy(void* to, void const* from, bool inside) const {
     static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "triad: a copy to shared memory is of 4, 8 or 16 bytes");
@@ -131,7 +131,7 @@ cudaError_t start(cudaStream_t stream, Kernel const& kernel, unsigned blocks, st
       std::apply([&](A const&... each) { kernel(block(t), each...); }, all);
     });
   });
-  return cudaGetLastError();  // as in nvcc's branch, an earlier error is returned, too
+  return cudaGetLastError();  // returns an earlier error, too, as in nvcc's branch
 }
 
 }  // namespace detail

@@ -5,8 +5,8 @@
 // A thread runs until it has to wait: at a barrier of its block, or for the other lanes of its warp. When the last
 // thread arrives, all of them can continue. Threads that never wait run one after another on the same stack.
 //
-// Everything here has internal linkage, and code that runs in a thread does not call memcpy. TSan would see such calls
-// and report accesses to the engine's own data as races between threads of the grid.
+// Everything in this file has internal linkage, and code that runs in a thread does not call memcpy. TSan would see
+// these calls, and report accesses to the engine's own data as races between threads of the grid.
 #include "tests/cuda_on_host/engine.hpp"
 
 #include <array>
@@ -34,7 +34,7 @@ constexpr char const* named(operation op) {
 
 struct thread_state {
   waits state;
-  fiber* on;  // null before it starts
+  fiber* on;  // null before the thread starts
   operation op;
   place at;
   int argument;
@@ -46,9 +46,9 @@ struct meeting {
   unsigned parity = 0;
 };
 
-/// The tags by which the engine tells TSan which thread waited for which. Each kind of meeting has two tags, used in
-/// turn; with only one tag, the next barrier could hide a missing barrier. Neighbouring blocks have different tags and
-/// different stacks, so that nothing orders these blocks.
+/// With these tags, the engine tells TSan which thread has waited for which. Each kind of meeting has two tags, which
+/// are used in turn. With only one tag, the next barrier could hide a missing barrier. Neighbouring blocks have
+/// different tags and different stacks, so that nothing orders these blocks.
 struct tags {
   char block[2], warp[most_warps][2];
 };
@@ -138,7 +138,8 @@ void engine::run(grid const& what, void (*f)(void const*, thread_info const&), v
   program.adopt();
   current = &program;
 
-  // If blocks are shuffled, the first block is random, and the step to the next is coprime to the number of blocks.
+  // If blocks are shuffled, the first block is random, and the step from block to block is coprime to the number of
+  // blocks.
   std::int64_t first = 0, step = 1;
   if (how.shuffled && what.blocks > 1) {
     auto const draw = [&] {
@@ -222,8 +223,8 @@ void engine::run_thread(int t) {
 
 void engine::push(int t) { ready[(head + waiting++) % most_threads] = t; }
 
-/// If threads run in order, a warp runs until it has to wait for other warps. Then its stacks stay in the cache, and
-/// later warps reuse them.
+/// If threads run in order, a warp runs until it has to wait for other warps. Its stacks then stay in the cache, and
+/// later warps reuse these stacks.
 void engine::push_first(int t) {
   head = (head + most_threads - 1) % most_threads;
   ready[head] = t;
@@ -278,7 +279,8 @@ void engine::park() {
   if (threads[next].on != mine) resume(next);
 }
 
-/// Switches from a thread that has returned to another thread. If that thread has not started, it takes over the stack.
+/// Switches from a thread that has returned to the next thread. If the next thread has not started, it takes over the
+/// stack.
 void engine::finish() {
   int const next = failed ? -1 : pick();
   if (next >= 0 && threads[next].on == nullptr && !own_stacks) {
@@ -341,7 +343,7 @@ void engine::exchange(int first) {
   }
 }
 
-/// Records a fault, if it is the first one; later faults may be consequences of it.
+/// Records the first fault. Later faults may be its consequences.
 void engine::record(std::string const& what) {
   if (failed) return;
   failed = true;

@@ -10,8 +10,8 @@
 
 namespace triad::cuda_on_host {
 
-/// Thrown if a kernel does something that a device or this stand-in does not allow. The message has the kernel, the
-/// block, the thread and the line.
+/// The exception if a kernel does something that a device or this stand-in does not allow. The message names the
+/// kernel, the block, the thread and the line.
 struct fault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -32,7 +32,7 @@ struct thread_info {
 };
 
 /// Runs body(kernel, thread) for all threads of all blocks, one block after another. The engine can be used again after
-/// it has thrown `fault`.
+/// run() has thrown `fault`.
 void run(grid const&, void (*body)(void const* kernel, thread_info const&), void const* kernel);
 
 template <class F>
@@ -40,7 +40,7 @@ void run(grid const& g, F const& f) {
   run(g, [](void const* kernel, thread_info const& t) { (*static_cast<F const*>(kernel))(t); }, &f);
 }
 
-/// The number of grids that have been run since the program started.
+/// The number of grids that have run since the program started.
 std::uint64_t grids_run();
 
 // ---- functions for threads of a grid --------------------------------------------------------------------------------

@@ -2,9 +2,9 @@
 // Tests cuda/device/block.cuh and cuda/device/launch.cuh.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Only TSan finds two threads or two blocks that write the same place; for this, compile with -fsanitize=thread and
-// read the report. "Outside of shared memory" below finds faults after the block has ended; ASan finds them at the
-// access itself.
+// Only TSan finds two threads or two blocks that write to the same address. To test this, compile with
+// -fsanitize=thread and read the report. The test of writes outside of shared memory finds a fault after the block has
+// ended. ASan finds the fault at the access.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <new>
 
-// The sanitizers' functions for fibers; they are null if the sanitizer is not linked.
+// The sanitizers' functions for fibers. A function is null if its sanitizer is not linked.
 extern "C" {
 __attribute__((weak)) void __sanitizer_start_switch_fiber(void** fake_stack_save, void const* bottom, std::size_t size);
 __attribute__((weak)) void __sanitizer_finish_switch_fiber(void* fake_stack_save, void const** bottom_left,
@@ -24,8 +24,8 @@ __attribute__((weak)) void __tsan_release(void* tag);
 }
 
 #if !defined(TRIAD_FIBERS_UCONTEXT)
-// Saves the registers that a called function must preserve, switches stacks, and restores the registers that were saved
-// on the other stack.
+// Saves the registers that a called function must preserve, switches to the other stack, and restores the registers
+// that were saved on it.
 extern "C" void triad_change_stacks(void** leave, void* enter);
 asm(R"(
 .text
@@ -56,11 +56,11 @@ namespace triad::cuda_on_host {
 
 namespace {
 
-constexpr std::size_t stack_bytes = 256 * 1024;  // this is address space; only pages that are used take memory
+constexpr std::size_t stack_bytes = 256 * 1024;  // address space: only used pages take memory
 
 bool address_checks() { return __asan_unpoison_memory_region != nullptr && __sanitizer_start_switch_fiber != nullptr; }
 
-fiber* left = nullptr;  // the fiber from which the last switch came
+fiber* left = nullptr;  // the fiber that the last switch left
 
 }  // namespace
 
@@ -91,7 +91,7 @@ void fiber::prepare(int number, void (*entry)()) {
     auto const guard = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     mprotect(memory_, guard, PROT_NONE);
     bottom_ = memory_ + guard;
-    // If the tops of stacks were whole pages apart, they would use the same cache lines.
+    // If the distance between the tops of stacks were a number of pages, they would compete for the same cache lines.
     size_ = stack_bytes - guard - static_cast<std::size_t>(number % 32) * 128;
   }
   // Clears the marks that ASan has for earlier frames, before the first frame is written.
@@ -123,7 +123,7 @@ void fiber::abandon() {
 void fiber::change(fiber& from, fiber& to) {
   left = &from;
   if (address_checks()) __sanitizer_start_switch_fiber(&from.fake_stack_, to.bottom_, to.size_);
-  // The flag 1 means no synchronisation, since no fiber has waited for another.
+  // The flag 1 means that the switch is no synchronisation: no fiber has waited for another.
   if (race_detection()) __tsan_switch_to_fiber(to.context_, 1);
 #if defined(TRIAD_FIBERS_UCONTEXT)
   swapcontext(&from.at_, &to.at_);

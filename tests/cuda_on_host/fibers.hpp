@@ -1,5 +1,5 @@
-// Fibers: one thread of the host switches between several stacks. If ASan or TSan is linked, it is told about each
-// switch.
+// Fibers: one thread of the host switches between several stacks. Each switch is reported to ASan or TSan, if it is
+// linked.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,7 @@ class fiber {
   fiber& operator=(fiber const&) = delete;
   ~fiber();
 
-  /// Makes this object the fiber of the code that is now running, that is, of the program itself.
+  /// Makes this object the fiber of the code that is now running, which is the program itself.
   void adopt();
   /// Makes a stack for this fiber if it has none. entry() starts at the first switch to the fiber, and must not return.
   void prepare(int number, void (*entry)());
@@ -52,7 +52,7 @@ class fiber {
 #endif
 };
 
-// Returns whether TSan is linked. If so, TSan must be told which fiber waited for which.
+// Returns whether TSan is linked. If so, the caller must report to TSan which fiber waited for which.
 bool race_detection();
 void release(void* tag);
 void acquire(void* tag);

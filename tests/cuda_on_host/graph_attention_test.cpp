@@ -1,5 +1,5 @@
 // Tests attention among the nodes of graphs, relation-aware attention and attention to neighbours. Compares the CUDA
-// backend with the reference, in device memory. Tests that need no device memory are in ops/, for every backend.
+// backend with the reference, in device memory. Tests that need no device memory are in ops/ and run on every backend.
 // Tests cuda/relation_attention.cuh and cuda/graph_attention.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cuda/graph_attention.cuh"

@@ -1,5 +1,5 @@
-// The CUDA runtime's stream capture and graphs, on the host. A graph is the list of steps that a stream was given
-// during capture. A launch gives these steps to a stream again.
+// The CUDA runtime's stream capture and graphs, on the host. A graph is the list of steps that were queued in a stream
+// during capture. A launch queues these steps again.
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
@@ -48,7 +48,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t graph, unsi
   return cudaSuccess;
 }
 
-/// The steps are queued one by one. So other streams may run between them, as on a device.
+/// The steps are queued one by one. So steps of other streams may run between them, as on a device.
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t s) {
   one_call const guard;
   if (auto const status = known(graph, "graph instance"); status != cudaSuccess) return status;

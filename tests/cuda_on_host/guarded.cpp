@@ -17,7 +17,7 @@ namespace triad::cuda_on_host {
 namespace {
 
 constexpr std::size_t guard = 256;
-constexpr unsigned char poison = 0xFF;  // the guards have it, too, so a read there gives NaN
+constexpr unsigned char poison = 0xFF;  // the guards have it too, so a read of a guard returns NaN
 
 bool all_poison(unsigned char const* p) {
   for (std::size_t i = 0; i < guard; ++i)

@@ -8,10 +8,10 @@ namespace triad::cuda_on_host {
 
 /// Allocates memory, aligned to 256 bytes.  Its bytes are 0xFF: NaN as a floating-point number, -1 as an integer.
 void* allocate_guarded(std::size_t bytes);
-/// Returns whether nothing was written outside the memory. Always returns true under ASan, which stops at the access
-/// itself.
+/// Returns true if nothing was written outside the memory. Under ASan, always returns true, because ASan stops at the
+/// access.
 bool guards_hold(void const* p, std::size_t bytes);
-/// Restores the guards, so that the same write is not reported again.
+/// Restores the guards, so that a write is not reported twice.
 void mend_guards(void* p, std::size_t bytes);
 /// Fills the memory with NaN before it is freed, so that later reads are noticed.
 void free_guarded(void* p, std::size_t bytes) noexcept;

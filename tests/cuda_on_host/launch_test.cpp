@@ -1,4 +1,5 @@
-// Tests launches: the error message of a failed launch and the range that a profiler sees have the name of the kernel.
+// Tests launches: the error message of a failed launch, and the range that a profiler shows, have the name of the
+// kernel.
 // Tests cuda/device/launch.cuh, cuda/device/nvtx.cuh and cuda/device/status.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cuda/device/launch.cuh"
@@ -40,7 +41,7 @@ words told(F&& f) {
   return heard;
 }
 
-// The functions that a profiler implements for NVTX. A domain is a pointer that only this code reads.
+// The functions that a profiler implements for NVTX. A domain is a pointer that only this file reads.
 struct domain {
   std::string name;
 };
@@ -68,7 +69,7 @@ int NVTX_API attach(NvtxGetExportTableFunc_t table) {
   return 1;
 }
 
-/// At its first call, NVTX looks for a profiler in this pointer. All static objects have been constructed by then.
+/// The first call of NVTX reads this pointer to find a profiler. All static objects are constructed before that call.
 [[maybe_unused]] bool const attached = (InitializeInjectionNvtx2_fnptr = attach, true);
 
 struct nothing {
@@ -108,7 +109,7 @@ std::string error_of(F&& f) {
   return "";
 }
 
-/// Sets an environment variable for the duration of a scope.
+/// Sets an environment variable while the object exists.
 struct with_variable {
   char const* name;
   with_variable(char const* n, char const* value) : name(n) { ::setenv(n, value, 1); }

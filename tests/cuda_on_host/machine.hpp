@@ -1,5 +1,5 @@
-// Declarations that the parts of the stand-in for the CUDA runtime share: streams as queues, the list of allocated
-// memory, and errors with explanations.
+// Declarations that the source files of the stand-in for the CUDA runtime share: streams as queues, the list of
+// allocated memory, and errors with explanations.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace triad::cuda_on_host {
 
-/// How often an event was recorded, and how many of these recordings have been reached.
+/// The number of times that an event was recorded, and the number of these recordings that have been reached.
 struct recordings {
   std::uint64_t made = 0, reached = 0;
   std::chrono::steady_clock::time_point at;
@@ -51,7 +51,7 @@ struct CUstream_st {
   bool blocking = true;  // the stream and the default stream wait for each other's work
   std::deque<triad::cuda_on_host::step> queue = {};
   std::string fault = {};
-  bool asked = false;  // the caller has been told about the fault
+  bool asked = false;  // the fault was returned to the caller
   std::unique_ptr<CUgraph_st> capture = {};
   bool spoilt = false;  // the capture has become invalid
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
@@ -61,8 +61,8 @@ struct CUstream_st {
 namespace triad::cuda_on_host {
 
 struct machine {
-  std::recursive_mutex door;                          // admits one call at a time
-  std::map<char const*, std::size_t> device, pinned;  // the first address of each piece, and its bytes
+  std::recursive_mutex door;                          // allows one call at a time
+  std::map<char const*, std::size_t> device, pinned;  // the address of each piece, and its size in bytes
   std::map<void const*, char const*> handles;         // kind: "stream", "event", "graph", "graph instance"
   std::vector<CUstream_st*> streams;
   CUstream_st default_stream;
@@ -75,14 +75,14 @@ struct machine {
 
 machine& the_machine();
 
-/// Excludes other threads of the host during a call.
+/// Makes other threads of the host wait during a call.
 struct one_call {
   std::lock_guard<std::recursive_mutex> lock{the_machine().door};
 };
 
 /// Stores an error for cudaGetLastError and its explanation for cudaGetErrorString. Returns the error.
 cudaError_t answer(cudaError_t, std::string const& why);
-/// Used by calls that are forbidden while a stream is captured: makes all captures in progress invalid.
+/// Makes all captures in progress invalid. Calls that are forbidden while a stream is captured use this function.
 cudaError_t unless_captured(char const* call);
 /// Returns cudaErrorInvalidResourceHandle if there is no such object.
 cudaError_t known(void const* handle, char const* kind);

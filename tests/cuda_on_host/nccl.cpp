@@ -7,9 +7,9 @@
 //   the sender's stream     the sent row is ready            the sent row has been copied
 //   the receiver's stream                         the copy
 //
-// So in ncclGroupEnd the host waits for its partner's call, which NCCL itself need not do. With NCCL, a process hangs
-// if the message that it waits for can never come, for example because its partner has called another function. Here
-// every process gets an error that says which process waits for which.
+// So ncclGroupEnd waits on the host for the partner's call. NCCL itself does not wait there. With NCCL, a process hangs
+// if the message that it waits for never comes, for example because its partner has called another function. With this
+// stand-in, every process gets an error that says which process waits for which.
 #include "tests/cuda_on_host/nccl.hpp"
 
 #include <nccl.h>
@@ -44,7 +44,7 @@ struct seat {
   enum { empty, taken, left } state = empty;
   cudaStream_t stream = nullptr;
   bool has_stream = false;
-  std::deque<message> open;  // messages of groups that have ended, which are not matched yet
+  std::deque<message> open;  // unmatched messages of groups that have ended
   bool waits = false;
 };
 
@@ -53,7 +53,7 @@ struct team {
   std::mutex door;
   std::condition_variable news;
   std::vector<seat> seats;
-  std::string broken;  // the reason why no process can go on
+  std::string broken;  // the reason why no process can continue
 };
 
 namespace {
@@ -114,7 +114,8 @@ bool carry(message const& from, cudaStream_t sender, message const& to, cudaStre
          submit(sender, {{}, {}, taken, 1}) == cudaSuccess;
 }
 
-/// Returns the first open message of one direction to this peer: messages are matched in the order of the calls.
+/// Returns the first open message of one direction to or from this peer. Messages are matched in the order of the
+/// calls.
 message* first_of(seat& s, bool sends, int peer) {
   auto const found =
       std::find_if(s.open.begin(), s.open.end(), [&](message const& m) { return m.sends == sends && m.peer == peer; });
@@ -145,7 +146,7 @@ void match(team& t) {
     }
 }
 
-/// Detects a message that can never come: every process waits or has left.
+/// Detects a deadlock: every process waits or has left.
 void find_deadlock(team& t) {
   bool const nobody_goes_on = std::all_of(t.seats.begin(), t.seats.end(), [](seat const& s) {
     return s.state == seat::left || (s.waits && !s.open.empty());

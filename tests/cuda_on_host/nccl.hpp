@@ -1,4 +1,5 @@
-// Functions that the stand-in for NCCL has in addition to NCCL's own: counts of messages, and a time limit for waiting.
+// Functions that the stand-in for NCCL has in addition to NCCL's functions: counts of messages, and a time limit for
+// waiting.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +14,7 @@ struct nccl_counts {
 };
 nccl_counts counted_nccl();
 
-/// Sets how long a process waits for another process that makes no call. Returns the earlier limit.
+/// Sets how long a process waits for another process that makes no call. Returns the limit that was set before.
 std::chrono::milliseconds wait_for_others(std::chrono::milliseconds);
 
 }  // namespace triad::cuda_on_host

@@ -1,5 +1,5 @@
-// Tests several processes with a GPU each. In these tests they are threads with a stream each. Sums and training must
-// have the same bits as in one process, and calls that do not match must be reported.
+// Tests several processes with a GPU each. In these tests, each process is a thread with a stream. Sums and training
+// must have the same bits as in one process. Calls that do not match must be reported.
 // Tests parallel/nccl.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/parallel/nccl.cuh"
@@ -57,7 +57,7 @@ template <class T>
 std::vector<T> row_of(int number, index_t n) {
   random_stream random(11, static_cast<std::uint64_t>(number));
   std::vector<T> row(static_cast<std::size_t>(n));
-  // The sizes of the values differ so much that another order of the sum gives other bits.
+  // The magnitudes of the values differ so much that a sum in another order has other bits.
   for (auto& x : row) x = static_cast<T>(random.uniform(-1, 1) * (random.below(2) != 0 ? 1e6 : 1e-3));
   return row;
 }
@@ -75,7 +75,7 @@ TEMPLATE_TEST_CASE("a sum over GPUs is that of the tree, bit by bit, and the hos
   auto const held_before = leaks();  // held by other tests
   using T = TestType;
   for (std::uint64_t const seed : {1u, 2u}) {
-    with_settings const order({.seed = seed});  // the seed decides which stream continues if several can
+    with_settings const order({.seed = seed});  // if several streams can continue, the seed decides which does
     for (int const size : {2, 4})
       for (index_t const n : {0, 5, 4096, 4097}) {
         CAPTURE(seed, size, n);
@@ -169,8 +169,8 @@ struct outcome {
   std::uint64_t replayed = 0;
 };
 
-/// Makes updates with 6 graphs, 2 graphs (fewer than shares), 7 graphs, and 6 graphs again, so that some updates are
-/// replayed.
+/// Makes updates with 6 graphs, 2 graphs, 7 graphs, and 6 graphs again. In the second update, there are fewer graphs
+/// than shares. The repetition of 6 graphs is replayed.
 template <class Processes>
 outcome learn(triad::cuda::backend& ex, Processes& me) {
   trainer<model, triad::cuda::backend, Processes> learner(ex, model(sizes()), settings(), me);
@@ -246,7 +246,7 @@ std::vector<std::string> said_by(int size, Work const& work) {
     } catch (communication_error const& e) {
       message[static_cast<std::size_t>(me.rank())] = e.what();
     }
-    host.barrier();  // no process leaves before all have their answer
+    host.barrier();  // no process leaves before all have their result
   });
   return message;
 }

@@ -1,4 +1,4 @@
-// Tests operations on rows and on flat memory: compares the CUDA backend with the reference.
+// Tests operations on rows and on flat memory. Compares the CUDA backend with the reference.
 // Tests cuda/device/rows.cuh and cuda/device/primitives.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -22,8 +22,8 @@ namespace cuda_on_host_ops_tests {
 using namespace triad;
 using namespace triad::test;
 
-// Sizes near the numbers of elements that a kernel processes at once: none, one, a warp, a block of rows, the columns
-// that a lane stores, and more than these.
+// Sizes near the numbers of elements that a kernel processes at the same time: none, one, a warp, a block of rows, the
+// columns that a lane stores, and more than these.
 struct size {
   index_t rows, columns;
 };
@@ -34,7 +34,7 @@ std::vector<T> values(size s, std::uint64_t stream, double range = 1) {
   return random_values<T>(s.rows * s.columns, stream, range);
 }
 
-/// Values of very different sizes, so that each order of a sum gives other bits.
+/// Values of very different magnitudes, so that sums in different orders have different bits.
 template <class T>
 std::vector<T> uneven(index_t count, std::uint64_t stream) {
   auto v = random_values<T>(count, stream);
@@ -42,8 +42,8 @@ std::vector<T> uneven(index_t count, std::uint64_t stream) {
   return v;
 }
 TEMPLATE_TEST_CASE("elementwise functions on a device are those of the host", "", float, double) {
-  // A kernel moves 16 bytes at once only if its views are aligned. The cases: all views are aligned, none is, and all
-  // except one are.
+  // A kernel moves 16 bytes in one instruction only if its views are aligned. In these cases, all views are aligned, no
+  // view is aligned, or all views except one are aligned.
   struct beginnings {
     index_t a, b, y;
   };
@@ -96,8 +96,8 @@ TEMPLATE_TEST_CASE("sums on a device, in two passes, are those of the host", "",
         s.collect(length);
       });
     }
-  // One kernel computes the sum of one chunk, and two kernels that of several chunks. Zeros after the first chunk must
-  // not change a bit.
+  // One kernel computes the sum of one chunk, and two kernels compute the sum of several chunks. Zeros after the first
+  // chunk must not change a bit of the sum.
   session<triad::cuda::backend> s(device());
   auto values_and_zeros = uneven<TestType>(4096, 1);
   values_and_zeros.resize(4100);
@@ -154,8 +154,8 @@ TEMPLATE_TEST_CASE("layer norm and its gradient on a device are those of the hos
         CAPTURE(z.rows, z.columns, static_cast<int>(how), add);
         double const within = z.columns == 1
                                   ? 1e-2
-                                  // A row with a single element has no variance, so its rounding error is multiplied by
-                                  // 1 / sqrt(epsilon).
+                                  // A row with one element has variance 0, so layer norm multiplies its rounding error
+                                  // by 1 / sqrt(epsilon).
                                   : 100 * tolerance<TestType>;
         expect_reference<TestType>(
             [=](auto& s, auto zero) {
@@ -315,7 +315,7 @@ TEMPLATE_TEST_CASE("many rows are sorted in the scratch memory that was planned 
 }
 #endif
 
-// Runs the code after the sort with a wrong order of rows. The comparison above must notice this.
+// Runs the code that follows the sort with a wrong order of rows. The comparison above must find a difference.
 TEST_CASE("rows that were sorted wrongly have a wrong owner, or another order, and are found") {
   enum class planted { nothing, owner, order, late, lost };
   for (auto const z : {scattering{50, 400, 3}, {500, 400, 3}})
@@ -329,7 +329,7 @@ TEST_CASE("rows that were sorted wrongly have a wrong owner, or another order, a
       for (auto r : row) key.push_back(static_cast<std::uint32_t>(at[r]));
       std::size_t k = 100;  // the first of three or more equal keys
       while (key[k] != key[k + 2] || key[k - 1] == key[k]) ++k;
-      if (fault == planted::owner) key[k] = key[k - 1];            // the run before gets the first row of this run
+      if (fault == planted::owner) key[k] = key[k - 1];            // the run before it gets its first row
       if (fault == planted::order) std::swap(row[k], row[k + 2]);  // an order that an unstable sort may give
       if (fault == planted::late) std::rotate(&row[k], &row[k + 1], &row[k + 3]);  // rows are at the wrong keys
       if (fault == planted::lost) key.back() = key.front();                        // a run in two pieces has two owners
@@ -365,7 +365,7 @@ TEMPLATE_TEST_CASE("cross entropy and argmax on a device are those of the host",
           for (std::size_t r = 0; r < target.size(); ++r)
             target[r] = which == none || (which == some && r % 3 == 1) ? -1 : static_cast<index_t>(r * 5) % z.columns;
           auto scores = values<T>(z, 1, 5);
-          if (which == some && z.rows == 70) scores[40] = T(NAN);  // in row 1, which the loss leaves out
+          if (which == some && z.rows == 70) scores[40] = T(NAN);  // in row 1, which is not in the loss
           if (which == all && z.rows == 9) scores[30] = T(NAN);
           auto const x = s.put(scores, z.rows, z.columns, how), dx = s.template spoiled<T>(z.rows, z.columns, how);
           vec<index_t const> const t = s.put(target);
@@ -398,7 +398,7 @@ TEMPLATE_TEST_CASE("cross entropy and argmax on a device are those of the host",
 
 TEMPLATE_TEST_CASE("Adam and clipping on a device are those of the host", "", float, double) {
   struct stretch {
-    index_t first, count;  // the first parameter, which need not be aligned to 16 bytes, and the number of parameters
+    index_t first, count;  // the first parameter, which may be unaligned, and the number of parameters
   };
   for (auto const z : {stretch{0, 0}, {0, 1}, {0, 2500}, {1, 2499}})
     for (bool decoupled : {false, true}) {

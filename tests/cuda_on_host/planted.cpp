@@ -1,5 +1,5 @@
-// Runs one planted fault of a kernel or of the host. `planted none` must report nothing; every other fault must be
-// reported.
+// Runs one planted fault of a kernel or of the host. `planted none` must report no fault. Every other fault must be
+// reported:
 // SPDX-License-Identifier: Apache-2.0
 //
 //   by wrong values           barrier, late_barrier, read, stream
@@ -25,7 +25,7 @@ constexpr char const* names[] = {"none", "barrier", "late_barrier", "sum",   "bl
                                  "read", "shared",  "device",       "freed", "stream"};
 
 /// y(block) = the sum of x(0 ... 127), four times. Each thread adds values that its neighbours have loaded. With
-/// fault::none the kernel is correct.
+/// fault::none, the kernel is correct.
 struct sums {
   static constexpr char const* name = "sums";
   static constexpr int threads = 128;
@@ -81,8 +81,8 @@ struct floats {
   }
 };
 
-/// Returns whether sums are right while one stream copies values and another computes their sums. This is done a few
-/// times, with varying orders of the streams.
+/// One stream copies values, and another stream computes their sums. Returns whether the sums are right in several runs
+/// with different orders of the streams.
 bool right_sums(fault planted) {
   triad::cuda::backend copies, ex;
   cudaEvent_t copied = nullptr;

@@ -2,9 +2,9 @@
 // tests of kernels can fail.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The headers that are included here are copies, written by plant.cmake, which also lists the faults.
+// plant.cmake writes copies of headers, which this file includes. It also lists the faults.
 enum class planted { nothing, owner, owners, order, answer, shrink, forget, low, first, column, line };
-inline planted fault = planted::nothing;  // read by kernels, which run on the host here
+inline planted fault = planted::nothing;  // kernels read it: they run on the host
 #define PLANTED(name, wrong, targets) (fault == planted::name ? wrong : targets)
 
 #include <thrust/device_vector.h>
@@ -79,7 +79,7 @@ TEST_CASE("a wrong owner after the sort, two owners of a row, and another order 
         s.collect(to);
         return s.results;
       };
-      return distance(sum(false), sum(true));  // without a fault, both sums have the same bits
+      return distance(sum(false), sum(true));  // without a fault, both have the same bits
     };
     if (table > rows)
       expect_found({planted::owner, planted::owners, planted::order}, 0, error);

@@ -1,5 +1,5 @@
-// Tests products and pair sums: compares the CUDA backend with the reference, in device memory and with cuBLAS. Tests
-// that need neither are in ops/, for every backend.
+// Tests matrix products and pair sums. Compares the CUDA backend with the reference, in device memory and with cuBLAS.
+// Tests that need neither are in ops/ and run on every backend.
 // Tests cuda/device/blas.cuh, cuda/device/blas_lt.cuh and cuda/device/growing_memory.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -51,7 +51,7 @@ TEST_CASE("factors are rounded as the backend was set, and as cuBLAS does it") {
           double const error = distance(exact.results, s.results);
           CHECK(error <= most);
 #if defined(TRIAD_CUDA_DOUBLE)
-          CHECK(error >= least);  // shows that cuBLAS was used, and not our exact product; a device may round less
+          CHECK(error >= least);  // shows that cuBLAS was used, not our exact product
 #else
           (void)least;
 #endif
@@ -152,7 +152,7 @@ TEST_CASE("room for the parts of factors may grow next to what was recorded in l
   CHECK(recorded.recordings().replayed() == 6);
 }
 
-// ops/matmul.cpp tests every combination. This test is about an addend that is the old value of the result.
+// ops/matmul.cpp tests every combination. In this test, the addend is the old value of the result.
 TEMPLATE_TEST_CASE("what follows a product in place follows it on a device in the same order", "", float, double) {
   for (auto const [m, k, n] : {size{3, 5, 7}, {9, 4, 130}, {1, 2, 65}, {2, 0, 3}})
     for (auto how : all_ways)
@@ -219,8 +219,8 @@ TEST_CASE(
   }
 }
 
-// cublasLt chooses its kernels by shape and arithmetic. In TF32 and bf16, its own relu changed NaN to 0 at the third of
-// these shapes, so triad does not use it there.
+// cublasLt chooses its kernels by shape and arithmetic. In TF32 and bf16, the relu of cublasLt changed NaN to 0 at the
+// third of these shapes, so triad does not use it in these precisions.
 TEST_CASE("a NaN passes the relu that follows a product, in every arithmetic") {
   using enum triad::cuda::arithmetic;
   for (auto how : {float32, tf32x3, tf32, bf16}) {

@@ -1,5 +1,5 @@
-// Tests training that is recorded and replayed. It must have the same bits as training that is not, allocate no memory,
-// and wait for nothing.
+// Tests training that is recorded and replayed. Replayed training must have the same bits as training that is not
+// recorded. It must not allocate memory, and must not wait.
 // Tests cuda/device/replay.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -99,7 +99,7 @@ struct training {
   }
 };
 
-// Twenty batches with five shapes. Each shape occurs more than once; one of them first occurs late.
+// Twenty batches with five shapes. Each shape occurs more than once. One shape first occurs late.
 std::vector<nodes> const& batches() {
   static nodes const a{3, 2}, b{4}, c{2, 2, 3}, d{6, 1}, e{1, 1, 5};
   static std::vector<nodes> const all{a, b, a, a, c, b, a, d, c, c, b, a, a, e, b, c, d, a, b, e};
@@ -144,7 +144,7 @@ TEST_CASE(
   std::vector<std::vector<nodes>> const updates{{a, b}, {a, b, b}, {c, b}, {a, c, b}, {b, b, c}, {c, b, a, b}};
   for (auto const& parts : updates) {
     for (auto* t : {&plain, &replayed}) t->update_in_parts(parts);
-    for (auto* t : {&plain, &replayed}) {  // two updates in parts, with an update of a whole batch between them
+    for (auto* t : {&plain, &replayed}) {  // two updates in parts, and between them an update of a whole batch
       t->load(a);
       t->update();
     }
@@ -152,9 +152,8 @@ TEST_CASE(
     CHECK(replayed.train.loss() == plain.train.loss());
     CHECK(replayed.train.norm() == plain.train.norm());
   }
-  // There are 17 parts, 6 finishes and 6 whole batches, which is 29 pieces of work. Eight of them are not replayed,
-  // because they occur for the first time: a, b and c as a first part, three as a later part, one finish and one whole
-  // batch.
+  // There are 17 parts, 6 finishes and 6 whole batches: 29 pieces of work. Eight of them are not replayed, because they
+  // occur for the first time: a, b and c as a first part, a, b and c as a later part, one finish and one whole batch.
   CHECK(replayed.ex.recordings().replayed() == 29 - 8);
   CHECK(replayed.train.snapshot() == plain.train.snapshot());
 }
@@ -247,14 +246,14 @@ TEST_CASE("a row of padding that counts changes the loss") {
   CHECK(std::abs(padded.train.norm() - plain.train.norm()) > 1e-3f);
 }
 
-/// The fraction of an epoch's updates that were replayed, and the edges and nodes that padding added, divided by those
-/// of the epoch.
+/// The fraction of an epoch's updates that were replayed; the number of edges that padding added, divided by the number
+/// of edges in the epoch; and the same for nodes.
 struct replayed_epoch {
   double replayed, added_rows, added_nodes;
 };
 
-/// load(sizes) uploads the next batch. As in a trainer's update, it adds to the key everything that identifies work on
-/// this batch. The work itself is trivial, because only shapes are counted here.
+/// load(sizes) must upload the next batch. As in a trainer's update, everything that identifies work on this batch is
+/// added to the key. The work is trivial, because this test only counts shapes.
 template <class Load>
 std::vector<replayed_epoch> replayed_epochs(triad::cuda::backend& ex, test::ragged_data const& data, Load const& load) {
   buffer<triad::cuda::device_memory> const memory(sizeof(float), ex.where());
@@ -344,7 +343,7 @@ TEST_CASE("after its first batch a training run allocates nothing on the device,
     }
     CHECK(std::isfinite(t.train.loss()));
     CHECK(counted().allocations == first.allocations);
-    CHECK(counted().waits == first.waits + 1);  // loss() waits once, which shows that waits are counted
+    CHECK(counted().waits == first.waits + 1);  // loss() waits once: this shows that waits are counted
   }
 }
 
@@ -416,7 +415,7 @@ TEST_CASE("a new key takes the place of the one that was not used for the longes
 
 TEST_CASE("replayed work that replays other work is refused with a sentence, and the backend goes on") {
   counter c;
-  for (int k = 0; k < 3; ++k)  // run, recorded, recorded again
+  for (int k = 0; k < 3; ++k)  // runs, is recorded, is recorded again
     CHECK_THROWS_WITH(replay(c.ex, 1, [&] { c.add(2); }), contains("a replay inside recorded work"));
   CHECK(c.value() == 0);
   CHECK_FALSE(c.add(3));

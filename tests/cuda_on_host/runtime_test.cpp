@@ -1,5 +1,5 @@
-// Tests the stand-ins for the CUDA runtime and for cuBLAS: work runs in the order of its stream and not before a call
-// waits for it, and wrong calls are reported.
+// Tests the stand-ins for the CUDA runtime and for cuBLAS. Work runs in the order of its stream, and not before a call
+// waits for it. Wrong calls are reported.
 // Tests cuda/backend.cuh and cuda/device/status.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <cublas_v2.h>
@@ -121,7 +121,7 @@ TEST_CASE("pinned memory is read when the copy is done, not when it is queued") 
   memory const pinned(1, true), x(1);
   *pinned = 1;
   REQUIRE(cudaMemcpyAsync(x, pinned, 4, cudaMemcpyHostToDevice, s) == cudaSuccess);
-  *pinned = 2;  // this is the mistake
+  *pinned = 2;  // the mistake: the copy may read this value
   CHECK(waited_for(x, 1, s) == floats{2});
 }
 
@@ -363,7 +363,7 @@ TEST_CASE("a batch of products is each product, also with factors that are turne
   blas const handle(s);
   memory const a(12), b(6), c(8);
   float const one = 1, zero = 0;
-  // Two matrices (3, 2), stored by columns and read transposed.
+  // Two matrices (3, 2). They are stored by columns and read transposed.
   REQUIRE(put(a, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, s) == cudaSuccess);
   REQUIRE(put(b, {1, 0, 2, 0, 1, 1}, s) == cudaSuccess);  // (3, 2), the same for both products
   REQUIRE(cublasSgemmStridedBatched(handle.h, CUBLAS_OP_T, CUBLAS_OP_N, 2, 2, 3, &one, a, 3, 6, b, 3, 0, &zero, c, 2, 4,

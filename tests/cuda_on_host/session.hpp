@@ -1,4 +1,4 @@
-// Runs the same work on the reference and on the CUDA backend, copies values to and from the memory of each, and
+// Runs the same work on the reference and on the CUDA backend, copies values to and from the memory of both, and
 // compares the results.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,7 +21,7 @@ namespace triad::test {
 /// How a matrix is laid out in memory.
 enum class lying { rows, padded, columns, every_second };
 #if defined(__SANITIZE_THREAD__)
-inline constexpr lying all_ways[] = {lying::padded};  // races do not depend on the layout, and TSan is slow
+inline constexpr lying all_ways[] = {lying::padded};  // TSan is slow, and races do not depend on the layout
 #else
 inline constexpr lying all_ways[] = {lying::rows, lying::padded, lying::columns, lying::every_second};
 #endif
@@ -30,7 +30,7 @@ inline constexpr lying all_ways[] = {lying::rows, lying::padded, lying::columns,
 template <class Ex>
 class session {
  public:
-  static constexpr double gap = 777;  // is stored between the rows of a matrix, and must not be changed
+  static constexpr double gap = 777;  // is stored between the rows of a matrix, and must not change
 
   explicit session(Ex& e) : ex(e) {}
   Ex& ex;
@@ -117,8 +117,8 @@ inline triad::cuda::backend& device() {
   return ex;
 }
 
-/// Returns the largest difference, relative to the largest exact value or to 1, whichever is larger. A NaN must be at
-/// the same places in both lists.
+/// Returns the largest difference, divided by the largest exact value, or by 1 if that is larger. Both lists must have
+/// NaN at the same indices.
 inline double distance(std::vector<double> const& exact, std::vector<double> const& found) {
   if (exact.size() != found.size()) return INFINITY;
   double worst = 0, largest = 1;
@@ -131,7 +131,8 @@ inline double distance(std::vector<double> const& exact, std::vector<double> con
   return worst / largest;
 }
 
-/// Allows for rounding in sums of a few thousand terms of size one, in type T and in another order.
+/// The tolerance allows for rounding in type T in sums of a few thousand terms of size one, which are added in another
+/// order.
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
 

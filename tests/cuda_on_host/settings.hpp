@@ -9,19 +9,19 @@ namespace triad::cuda_on_host {
 /// The initial settings come from the environment variable TRIAD_CUDA_ON_HOST, a list of the words `shuffled`,
 /// `seed=7`, `immediate`, `lenient` and `unified`.
 struct settings {
-  bool shuffled = false;   // random order of threads, warps and blocks, by the seed; false: in order
-  std::uint64_t seed = 1;  // decides this order, and which stream continues if several can
-  bool deferred = true;    // work waits in its stream until a synchronisation; false: it is done when it is queued
-  bool strict = true;      // it is a fault if a thread has returned when others reach a barrier
-  bool unified = false;    // products and memsets may access the host's memory, too; kernels always may
+  bool shuffled = false;   // the seed decides the order of threads, warps and blocks; false: in order
+  std::uint64_t seed = 1;  // also decides which stream continues if several can
+  bool deferred = true;    // work waits in its stream until a synchronisation; false: runs at once
+  bool strict = true;      // a barrier is a fault if a thread of the block has returned
+  bool unified = false;    // products and memsets may access host memory; kernels always may
 };
 
 settings const& settings_in_use();
-/// Sets the settings and returns the earlier ones. The random generators start again, so a test draws the same numbers
-/// whatever ran before it.
+/// Sets the settings and returns the settings before. The random generators start again, so a test draws the same
+/// numbers, whatever ran before the test.
 settings use(settings);
 
-/// Sets settings for the duration of a scope.
+/// Sets settings while the object exists.
 class with_settings {
  public:
   explicit with_settings(settings s) : before_(use(s)) {}
@@ -33,11 +33,11 @@ class with_settings {
   settings before_;
 };
 
-/// Returns the seed of a generator: another one in each call, and the same sequence of seeds after each use().
+/// Returns a seed for a generator. Each call returns another seed. The sequence of seeds is the same after each use().
 std::uint64_t next_seed();
 
-/// Returns the next random number (splitmix64). The function has internal linkage. So the engine does not link a copy
-/// that TSan instruments.
+/// Returns the next random number (splitmix64). The function has internal linkage, so that the engine does not link a
+/// copy that TSan instruments.
 static inline std::uint64_t next_random(std::uint64_t& state) {
   std::uint64_t z = state += 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

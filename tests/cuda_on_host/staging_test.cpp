@@ -1,5 +1,5 @@
-// Tests copies to a device through page-locked memory. The device must get the values at the time of the call, however
-// late the copy runs and however large it is.
+// Tests copies to a device through page-locked memory. The device must get the values that the host's memory has at the
+// time of the call, even if the copy is large or runs late.
 // Tests cuda/device/staging.cuh and cuda/device/memory.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
@@ -64,7 +64,7 @@ TEST_CASE("work that cannot be recorded says why, and no later call is blamed fo
   buffer<triad::cuda::device_memory> there(8, memory);
   double here = 1;
   memory.from_host(there.data(), &here, 8);
-  auto const work = [&] { memory.to_host(&here, there.data(), 8); };  // it waits, which is not allowed in a recording
+  auto const work = [&] { memory.to_host(&here, there.data(), 8); };  // waits, which is not allowed in a recording
   replay(ex, 7, work);
   CHECK_THROWS_AS(replay(ex, 7, work), triad::cuda::device_error);
   fill(ex, 2.0, make_vec(static_cast<double*>(there.data()), 1));

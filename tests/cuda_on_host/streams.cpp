@@ -1,5 +1,5 @@
-// The CUDA runtime's streams, events and copies, on the host. A stream is a queue; its steps run when some call waits
-// for them.
+// The CUDA runtime's streams, events and copies, on the host. A stream is a queue. Its steps run when a call waits for
+// them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
@@ -19,7 +19,7 @@ cudaError_t known_stream(cudaStream_t s) { return s == nullptr ? cudaSuccess : k
 
 cudaError_t at_fault(CUstream_st& s) {
   auto const status = answer(cudaErrorLaunchFailure, s.fault);
-  // The default stream is never destroyed, so its fault is cleared when it has been reported once.
+  // The default stream is never destroyed, so its fault is cleared after the first report.
   if (&s == &the_machine().default_stream) s.fault.clear();
   return status;
 }
@@ -96,12 +96,12 @@ cudaError_t copy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind k
       throw fault("a copy of memory that has been freed");
     std::memmove(to, source, bytes);
   };
-  if (here == side::pageable && to_device) {  // staged, so the caller may change `from` at once
+  if (here == side::pageable && to_device) {  // staged, so the caller may now change `from`
     auto const* const first = static_cast<char const*>(from);
     auto const staged = std::make_shared<std::vector<char>>(first, first + bytes);
     return submit(stream, {[=] { checked(staged->data()); }});
   }
-  // If the host reads too early, it must get neither the old values nor the new ones.
+  // If the host reads too early, it must get neither the old values nor the new values.
   if (!to_device && from_device && s.capture == nullptr && s.fault.empty()) std::memset(to, 0xFF, bytes);
   return submit(stream, {[=] { checked(from); }});
 }
@@ -129,7 +129,7 @@ cudaError_t submit(cudaStream_t to, step what) {
     s.capture->steps.push_back(std::move(what));
     return cudaSuccess;
   }
-  if (to == nullptr) {  // the default stream and blocking streams wait for each other, so here all work is done at once
+  if (to == nullptr) {  // the default stream and blocking streams wait for each other: all work runs now
     for (auto* other : the_machine().streams)
       if (other->blocking && other->capture != nullptr) {
         other->spoilt = true;
@@ -190,7 +190,7 @@ cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t 
   one_call const guard;
   return fill(p, value, bytes, stream);
 }
-/// Copies in the default stream. So it does not wait for non-blocking streams.
+/// Copies in the default stream, so it does not wait for non-blocking streams.
 cudaError_t cudaMemcpy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
   one_call const guard;
   if (auto const status = unless_captured("cudaMemcpy"); status != cudaSuccess) return status;
@@ -246,7 +246,7 @@ cudaError_t cudaStreamQuery(cudaStream_t to) {
   CUstream_st& s = stream_of(to);
   if (!s.fault.empty()) return at_fault(s);
   if (s.queue.empty()) return cudaSuccess;
-  advance_once();  // so that repeated queries come to an end
+  advance_once();  // so that repeated queries end
   return cudaErrorNotReady;
 }
 

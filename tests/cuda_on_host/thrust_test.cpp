@@ -1,4 +1,4 @@
-// Tests views of Thrust's vectors: their shapes and addresses, and their use in an operation of the CUDA backend.
+// Tests views of Thrust's vectors: the shapes and addresses of views, and an operation of the CUDA backend on views.
 // Tests cuda/device/thrust_views.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <thrust/device_vector.h>

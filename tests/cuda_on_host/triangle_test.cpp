@@ -1,4 +1,4 @@
-// Tests triangular attention on the CUDA backend: compares every form, size, width, mask and dropout rate with the
+// Tests triangular attention on the CUDA backend. Compares every form, size, width, mask and dropout rate with the
 // reference in double.
 // Tests cuda/triangle/, cuda/device/tile_product.cuh and cuda/device/tensor_core.cuh.
 // SPDX-License-Identifier: Apache-2.0
@@ -44,7 +44,7 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
   return out;
 }
 
-// The operands of one call. The projections are side by side in one matrix, as a single product writes them.
+// The operands of one call. The projections are side by side in one matrix, as one matrix product writes them.
 template <class T, class S>
 struct use {
   S& s;
@@ -97,7 +97,7 @@ struct use {
     });
     s.collect(o);
     s.collect(dx);
-    if (z.fill < -100) return;  // relative to maxima of that size, every error would be small
+    if (z.fill < -100) return;  // relative to so large a maximum, every error is small
     s.collect(made.maximum);
     s.collect(made.inverse_sum);
     for (std::size_t graph = 0; graph < z.sizes.size(); ++graph) {
@@ -118,7 +118,7 @@ void expect_right(shape const& z) {
   });
 }
 
-// Runs four cases: without a mask; with a mask; with a mask and dropout; with a mask as in the released programs.
+// Runs four cases: no mask; a mask; a mask and dropout; a mask with the fill value of the released programs.
 template <class T>
 void expect_right_in_all_ways(shape z) {
   expect_right<T>(z);
@@ -153,7 +153,7 @@ TEMPLATE_TEST_CASE("every number of nodes and of columns in which small graphs p
       if (form == triangle_form::flat) continue;
       expect_right<TestType>({{nodes}, 50, 1, form, 0.2, -9, 0.2});
       // In the form `full` with 7 to 16 nodes, columns are processed in passes of 3 or 5 groups of four columns, and a
-      // remainder. With more than 21 groups, graphs of 7 nodes need two chunks.
+      // remainder. Graphs of 7 nodes need two chunks if there are more than 21 groups.
       if (form == triangle_form::full && nodes > triad::cuda::triangles::warp_graph)
         for (index_t width : {25, 64, 91}) expect_right<TestType>({{nodes}, width, 1, form});
     }
@@ -227,8 +227,8 @@ struct compared {
     use<float, decltype(r)>(r, z).run();
     found = r.results;
   }
-  /// Returns the distance of one result: 0 is the output, 1 to 4 are the gradients of query, key, left value and right
-  /// value.
+  /// Returns the distance of one result. Part 0 is the output, and parts 1 to 4 are the gradients of query, key, left
+  /// value and right value.
   double of(index_t part) const {
     auto const some = [&](std::vector<double> const& all) {
       std::vector<double> v;
@@ -258,7 +258,7 @@ TEST_CASE("scores of rounded factors have the error of their factors", "") {
         CHECK(worst <= error);
         CHECK(worst > tolerance<float>);  // shows that factors were rounded
 
-        z.factors = how;  // the gradients of q and k lose only digits of ds
+        z.factors = how;  // rounding in the gradients of q and k affects only ds
         compared const same(z, how);
         for (index_t part : {0, 3, 4})
           if (part < parts) CHECK(same.of(part) <= tolerance<float>);
@@ -276,11 +276,11 @@ TEST_CASE("scores in three parts of tf32 have the error of float32") {
       compared const both(z, tf32x3), whole(z, float32);
       for (index_t part = 0; part < (form == triangle_form::full ? 5 : 4); ++part)
         CHECK(both.of(part) <= tolerance<float>);
-      CHECK(both.found != whole.found);  // shows that it was done
+      CHECK(both.found != whole.found);  // shows that it was rounded
     }
 }
 
-// Returns the output and the gradients, with the products for scores computed on this path.
+// Returns the output and the gradients. The products for scores are computed on the path `Path`.
 template <int Width, bool RightValue, triad::cuda::product_path Path, triad::cuda::arithmetic Factors>
 std::vector<double> made_on(shape const& z) {
   using namespace triad::cuda;
@@ -355,7 +355,7 @@ TEST_CASE("what has no scores of rounded factors is exact with any arithmetic", 
 }
 
 TEST_CASE("dropout of triangles from the 2^34th element on is that of the reference", "") {
-  for (index_t width : {6, 65})  // two heads: one begins at 2^34, the other crosses it
+  for (index_t width : {6, 65})  // two heads: one begins at 2^34, one crosses it
     for (index_t before : {index_t{1} << 33, (index_t{1} << 33) - 40}) {
       shape z{{5, 18}, width, 2};
       z.rate = 0.3;

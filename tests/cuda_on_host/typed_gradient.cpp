@@ -17,7 +17,7 @@ using namespace triad;
 
 enum class mistake { none, value, parameter, input, one_element, behind };
 
-// y = a x with a (d). It is correct on the reference, and makes the given mistake on a device.
+// y = a x with a (d). On the reference, the layer is correct. On a device, it makes the given mistake.
 struct scale_on_a_device {
   using input = tensor<double const, dyn, dyn>;  // (rows, d)
   using output = tensor<double, dyn, dyn>;       // (rows, d)
@@ -39,7 +39,7 @@ struct scale_on_a_device {
   }
   saved plan_saved(arena&, row_dims, keep) const { return {}; }
 
-  /// The mistake that is made on Ex. A pass that only measures memory makes none.
+  /// Returns the mistake that is made on Ex. A pass that only measures memory makes no mistake.
   template <class Ex>
   mistake on() const {
     return std::is_same_v<Ex, reference::backend> ? mistake::none : wrong;

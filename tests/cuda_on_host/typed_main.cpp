@@ -1,4 +1,4 @@
-// Settings of the typed tests on the stand-in for a GPU: work is done at once, in the tests' own memory.
+// Settings of the typed tests on the stand-in for a GPU: work runs when it is queued, in the tests' own memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cuda_on_host/settings.hpp"
 

@@ -1,4 +1,4 @@
-// Tests maximum spanning arborescences: they have no cycle, the required number of roots, and the largest possible
+// Tests maximum spanning arborescences: they have no cycles, the required number of roots, and the largest possible
 // score.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/arborescence.hpp"
@@ -37,7 +37,7 @@ double sum_of(matrix<double const> score, parents const& parent) {
   return sum;
 }
 
-/// Returns the largest sum among all of the n^n choices of parents that are allowed.
+/// Returns the largest sum of scores. Tries all n^n choices of parents.
 double best_sum(matrix<double const> score, roots how_many) {
   auto const n = score.extent(0);
   parents parent(at(n), 0);
@@ -71,7 +71,7 @@ TEST_CASE("a maximum arborescence is as good as the best of all") {
 }
 
 TEST_CASE("a cycle inside of a cycle is opened where it costs least") {
-  // 0 -> 1 -> 0 is a cycle. If it is contracted to one node, this node forms another cycle with 2 and 3.
+  // 0 -> 1 -> 0 is a cycle. If the cycle is contracted to one node, this node is in another cycle with 2 and 3.
   std::vector<double> const values{-9, 10, 1, 1, 10, -9, 1, 2, 8, 8, -9, 9, 1, 7, 9, -3};
   auto const score = make_matrix<double const>(values.data(), 4, 4, 4);
   CHECK_THAT(sum_of(score, maximum_arborescence(score, roots::one)),

@@ -1,4 +1,4 @@
-// Tests beam search: against greedy chains, against all possible sequences, and against a second implementation of
+// Tests beam search. Compares it with greedy chains, with all possible sequences, and with a second implementation of
 // fairseq's rules. Also tests refused input.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/beam_search.hpp"
@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "tests/allocations.hpp"  // for the whole program; edge_decoder.cpp compares allocations
+#include "tests/allocations.hpp"  // for the whole program: edge_decoder.cpp counts allocations
 #include "tests/catch.hpp"
 #include "triad/core/random.hpp"
 
@@ -36,8 +36,8 @@ decoder random_decoder(index_t v, double range = 2) {
   };
 }
 
-/// Searches like a decoder with caches: each row stores its prefix, and copies it from its parent. Rows that are no
-/// longer in use contain NaN.
+/// Searches like a decoder with caches: each row stores its prefix, and copies the prefix from its parent. A row that
+/// is no longer used contains NaN.
 template <class T = double>
 void run(beam_search& search, index_t v, decoder const& model, std::vector<index_t> const& sentences,
          index_t begin = 0) {
@@ -49,7 +49,7 @@ void run(beam_search& search, index_t v, decoder const& model, std::vector<index
     auto const before = cache;
     std::vector<T> x(rows * static_cast<std::size_t>(v), static_cast<T>(none));
     for (std::size_t r = 0; r < rows; ++r) {
-      REQUIRE(parents[r] / k == static_cast<index_t>(r) / k);  // of the same sentence
+      REQUIRE(parents[r] / k == static_cast<index_t>(r) / k);  // the parent belongs to the same sentence
       cache[r] = before[static_cast<std::size_t>(parents[r])];
       if (search.step() == 0)
         REQUIRE(last[r] == begin);
@@ -88,8 +88,8 @@ void sort(std::vector<hypothesis>& all) {
 }
 
 TEST_CASE("a beam of one follows the likeliest token from link to link until the end") {
-  // Row r has the logits after token r: 1 -> 3 -> 2 -> 4 -> 0, which is the end. The padding token, 5, would always be
-  // likeliest.
+  // Row r has the logits after token r: 1 -> 3 -> 2 -> 4 -> 0, which is the end. The likeliest token is always 5, the
+  // padding token, which may not be chosen.
   std::vector<logits> const chain{{9, 9, 9, 9, 9, 9}, {0, 1, 2, 5, 1, 8}, {0, 1, 1, 1, 3, 8},
                                   {2, 0, 4, 3, 1, 8}, {7, 1, 2, 3, 4, 8}, {9, 9, 9, 9, 9, 9}};
   beam_search_options options{.beam = 1, .begin = 1, .end = 0, .forbidden = {5}};
@@ -113,7 +113,7 @@ TEST_CASE("a beam of one follows the likeliest token from link to link until the
   CHECK(search.step() == 4);  // no more steps than needed
   CHECK(search.best(0)[0].tokens == all[0].tokens);
   CHECK(search.best(1)[0].tokens.empty());
-  options.longest = 2;  // forces the end, however unlikely it is
+  options.longest = 2;  // forces the end, even if it is unlikely
   CHECK(found(options, 6, model)[0].tokens == tokens{3, 2});
   options.longest = 0;
   CHECK(found(options, 6, model)[0].tokens.empty());
@@ -151,7 +151,7 @@ TEST_CASE("a beam that holds all sequences finds them all, in the order of their
   }
 }
 
-/// Implements the header's rules a second time: lists all successors, and sorts them.
+/// Implements the rules in the header a second time: lists all successors, and sorts them.
 std::vector<hypothesis> by_the_rules(beam_search_options const& o, index_t v, decoder const& model, index_t sentence) {
   std::vector<hypothesis> live{{{}, 0, 0}}, finished;
   auto const k = static_cast<std::size_t>(o.beam);

@@ -1,5 +1,5 @@
-// References for decoders that compute step by step: random hypotheses, and a search that makes a pass over all tokens
-// in every step.
+// References for decoders that compute step by step: random hypotheses, and a search with a pass over all tokens in
+// every step.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,8 +14,8 @@ namespace triad::test {
 
 using tokens = std::vector<index_t>;
 
-/// The tokens of each slot so far, without the begin token. In every step, some slots continue the hypothesis of
-/// another slot with the same source.
+/// The tokens of the hypothesis in each slot, without the begin token. In every step, some slots continue the
+/// hypothesis of another slot with the same source.
 struct hypotheses {
   index_t beam;
   std::vector<tokens> generated;
@@ -25,7 +25,7 @@ struct hypotheses {
   hypotheses(index_t slots, index_t b, std::uint64_t stream)
       : beam(b), generated(static_cast<std::size_t>(slots)), random(9, stream) {}
 
-  /// moves: whether slots may continue hypotheses of other slots.
+  /// If `moves`, slots may continue hypotheses of other slots.
   void step(index_t t, index_t begin, bool moves) {
     next.clear();
     parents.clear();

@@ -1,5 +1,5 @@
-// Tests decoding that computes only new edges: its results must be those of passes over all tokens, for any hypotheses,
-// with less work and without new memory.
+// Tests decoding that computes only new edges. For any hypotheses, its results must equal those of passes over all
+// tokens. It must compute less and not allocate memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/edge_decoder.hpp"
 
@@ -48,9 +48,9 @@ edge_transformer_seq2seq_options sizes_of(int which) {
   if (which == 7) z.layer.variant = triangle_form::value_ablation;
   return z;
 }
-constexpr int models = 8;  // each encoding with each readout
+constexpr int models = 8;  // every encoding with every readout
 
-/// The passes over all tokens run on the reference backend, with which other backends are compared.
+/// The passes over all tokens run on the reference backend. The results of other backends are compared with them.
 template <class Ex, class T = double, class Model = edge_transformer_seq2seq<T>>
 struct decoding {
   using whole_model = edge_transformer_seq2seq<double>;
@@ -70,12 +70,12 @@ struct decoding {
         decoder(ex, Model(sizes_of(which)), {room_of(3, 0), beam, longest}) {
     initialize(net.parameters(), 5);
     random_stream random(4, static_cast<std::uint64_t>(which));
-    std::vector<double> numbers;  // in the order of the fields: the layout in float differs
+    std::vector<double> numbers;  // in the order of the fields, because the layout in float differs
     walk(net.parameters().mutable_values(), [&](std::string const&, auto view) {
       auto const v = as_vec(view);
       for (index_t i = 0; i < v.extent(0); ++i) {
         v(i) = static_cast<double>(
-            static_cast<float>(v(i) + random.uniform(-0.2, 0.2)));  // with biases of zero, errors could go unnoticed
+            static_cast<float>(v(i) + random.uniform(-0.2, 0.2)));  // if biases were zero, errors could stay unnoticed
         numbers.push_back(v(i));
       }
     });

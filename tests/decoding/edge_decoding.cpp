@@ -40,8 +40,8 @@ edge_transformer_seq2seq<double> model_of(sequence_encoding encoding, edge_reado
 
 TEST_CASE(
     "a decoder keeps of every finished edge its projections, and in the last layer of those that are read alone") {
-  // Sources of 3 and of 1 tokens, with two hypotheses of 4 tokens for each. In step t, each hypothesis has 2 (s + t) +
-  // 1 edges.
+  // There are two sources, of 3 tokens and of 1 token, and two hypotheses of 4 tokens for each source. In step t, each
+  // hypothesis has 2 (s + t) + 1 new edges.
   auto const z = edge_pair_dims_of(3, 0) + edge_pair_dims_of(1, 0);
   index_t const beam = 2, longest = 4;
   index_t of_steps = 0, last_step = 0;
@@ -80,8 +80,8 @@ TEST_CASE("scratch memory of a decoder grows with its room, and a larger beam's 
   };
   CHECK(scratch(4, 6) > scratch(2, 6));
   CHECK(scratch(2, 9) > scratch(2, 6));
-  // Each additional hypothesis needs at least memory for the projections of its edges: 32 numbers for each edge, in
-  // each of two layers.
+  // Each additional hypothesis needs at least memory for the projections of its edges, which are 32 numbers for each
+  // edge in each of two layers.
   index_t edges = 0;
   for (index_t t = 0; t < 6; ++t) edges += 2 * (3 + t) + 1;
   CHECK(bytes(3, 6) - bytes(2, 6) > static_cast<std::size_t>(edges) * 32 * 8 * 2);

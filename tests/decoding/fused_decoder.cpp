@@ -1,4 +1,4 @@
-// Tests decoding token by token: its results must be those of passes over all tokens, for any hypotheses.
+// Tests decoding token by token. For any hypotheses, its results must equal those of passes over all tokens.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/fused_decoder.hpp"
 

@@ -63,14 +63,14 @@ TEST_CASE("a search is given each step's logits, and asks with the tokens and pa
   REQUIRE(asked.size() == 3);
   CHECK(asked[0] == tokens{0, 0});
   CHECK(asked[1] == tokens{1, 2});
-  CHECK(asked[2] == tokens{1, 2});  // 1 1, and the first of 1 2 and 2 1, which are equally likely
+  CHECK(asked[2] == tokens{1, 2});  // 1 1, and 1 2, which precedes the equally likely 2 1
 
   beam_search other(2, 3, {.beam = 2, .longest = 4, .begin = 0, .end = 0});
   CHECK_THROWS_WITH(
       steps.find(other, host_memory{}, [&](auto, auto) { return tensor<double const, dyn, dyn>(logits.data(), 2, 3); }),
       contains("decoder: a search of "));
 
-  // A search that could exceed the capacity is refused before its first step. With limits, it fits.
+  // A search that could exceed the capacity is refused before its first step. With limits, the search fits.
   decoding_steps<double> small(2, 3, 2, 4);
   small.begin(2);
   beam_search deep(1, 3, {.beam = 2, .longest = 4, .begin = 0, .end = 0});

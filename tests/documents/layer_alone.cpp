@@ -32,7 +32,8 @@ int main() {
   });
   if (largest < y(6, 0)) return 1;
 
-  // Rows of one sequence that have equal states keep equal states. Norms come last, so a row has mean 0 and variance 1.
+  // Rows of one sequence with equal states still have equal states. Each layer ends with a norm, so a row has mean 0
+  // and variance 1.
   for (index_t r = 0; r < rows; ++r) {
     float sum = 0, squares = 0;
     for (index_t c = 0; c < 8; ++c) sum += y(r, c), squares += y(r, c) * y(r, c);

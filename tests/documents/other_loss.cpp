@@ -1,5 +1,5 @@
-// The program of docs/guide/5-models.md's "Another loss": an Edge Transformer with label smoothing, and one whose
-// classes have weights.
+// The program of "Another loss" in docs/guide/5-models.md: an Edge Transformer with label smoothing, and an Edge
+// Transformer whose classes have weights.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -86,7 +86,7 @@ int main() {
   edge_transformer_options const options{
       .labels = 6, .targets = 3, .layers = 2, .layer = {.width = 16, .heads = 2, .hidden = 32}};
 
-  // For both losses, the gradient must be the derivative.
+  // The gradients of both losses must equal their derivatives.
   std::vector<double> logits(12), d(12);
   random_stream random(1, 0);
   for (double& x : logits) x = random.uniform(-2, 2);
@@ -101,15 +101,15 @@ int main() {
   std::printf("%s\n%s\n", of_smoothed.text().c_str(), of_weighted.text().c_str());
   if (!of_smoothed || !of_weighted) return failed("a gradient is not the derivative of its loss");
 
-  // If all weights are 1, it is the model's own loss. A class with weight 2 counts twice.
+  // If all weights are 1, the loss is that of the model. A class with weight 2 counts twice.
   auto const own = loss_at(edge_transformer<double>(options), logits, d);
   auto const of = [&](double last) { return loss_at(weighted<double>(options, {1, 1, last}), logits, d); };
   if (std::abs(of(1) - own) > 1e-12) return failed("weights of 1 are another loss");
   if (std::abs(of(2) - of(1) - (of(1) - of(0))) > 1e-12) return failed("a weight is not a factor of its class");
   if (loss_at(smoothed<double>(options), logits, d) == own) return failed("label smoothing changes nothing");
 
-  // Hours on a clock with three hours: each edge adds hours, and the question is the hour of the last node. Answer 2 is
-  // rare.
+  // The data: on a clock with three hours, each edge adds hours, and the question is the hour of the last node. Answer
+  // 2 is rare.
   cpu::backend ex;
   graph_dims const room = room_for_graphs(64, 3, 3);
   graph_loader<cpu::backend> batch(room);
@@ -120,7 +120,7 @@ int main() {
       do {
         a = random.below(3);
         b = random.below(3);
-      } while ((a + b) % 3 == 2 && random.below(4) > 0);  // one of four stays
+      } while ((a + b) % 3 == 2 && random.below(4) > 0);  // keeps one of four
       labelled_edge const edges[] = {{0, 1 + a, 1}, {1, 1 + b, 2}};
       batch.add({.nodes = 3, .edges = edges, .ask = {0, 2}, .answer = (a + b) % 3});
     }

@@ -1,4 +1,4 @@
-// The model of docs/guide/5-models.md: it labels every edge of a labelled graph, and is checked and trained.
+// The model of docs/guide/5-models.md, which labels every edge of a labelled graph. The program checks and trains it.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 
@@ -87,8 +87,8 @@ int main() {
   graph_loader<cpu::backend> batch(room);
   std::vector<index_t> targets;
 
-  // Random labels on a cycle: edge (i, i + 1) has one of two labels. The tag of edge (i, i + 2) tells whether the
-  // labels of (i, i + 1) and (i + 1, i + 2) differ.
+  // Random labels on a cycle: edge (i, i + 1) has one of two labels. The tag of edge (i, i + 2) says whether the labels
+  // of (i, i + 1) and (i + 1, i + 2) differ.
   random_stream random(1, 0);
   auto const marked_cycles = [&](index_t graphs) {
     batch.clear();

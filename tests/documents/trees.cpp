@@ -21,7 +21,8 @@ void first_tree() {
   vocabulary words;
   words.insert(sentence);  // numbers from 1, by first appearance; 0 is the empty node
 
-  // Two children, four levels; fillers as wide as there are labels, orthonormal, drawn by the seed 1.
+  // Trees have two children and four levels. Fillers are orthonormal and drawn with seed 1. Their width is the number
+  // of labels.
   symbol_algebra const language(gather_algebra<double>({2, 4}, words.size()), words, 1);
   auto const x = language.encode(sentence);
   auto const swapped = cons(cdr(x), car(x), x);  // right, left, and the root of x
@@ -77,7 +78,7 @@ void own_roles() {
   buffer<host_memory> const held(planned_bytes([&](arena& measure) { (void)plan(measure); }));
   auto place = held.place();
   auto const maps = plan(place);
-  make_random(positions, 7, maps);  // or write maps.roles and call make_given: it checks that they are orthonormal
+  make_random(positions, 7, maps);  // or set maps.roles and call make_given, which checks their orthonormality
   dense_algebra<double> const algebra(positions, fillers, maps);
   std::vector<double> numbers(static_cast<std::size_t>(2 * algebra.elements()));
   auto const x = algebra.over(numbers.data()), y = algebra.over(numbers.data() + algebra.elements());
@@ -98,7 +99,7 @@ void deep() {
   expect(x.view() == leaf.view(), "exact");
 
   x = cons(leaf, leaf, leaf);
-  pruned const gone = algebra.prune(x.view(), 3);  // the three halves go
+  pruned const gone = algebra.prune(x.view(), 3);  // the three values of 0.5 are removed
   expect(gone.count == 3 && gone.square == 0.75 && gone.largest == 0.5, "what went");
 }
 

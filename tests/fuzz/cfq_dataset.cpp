@@ -1,4 +1,4 @@
-// Fuzzes the reader of the published CFQ (dataset.json, gzipped or not) with a split that has three of its questions.
+// Fuzzes the reader of the published CFQ (dataset.json, gzipped or not) with a split of three questions.
 // SPDX-License-Identifier: Apache-2.0
 #include "cfq/dataset.hpp"
 #include "reader.hpp"

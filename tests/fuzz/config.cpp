@@ -1,5 +1,5 @@
-// Fuzzes the reader of config files (TOML). Settings that were read must be the same after a run has written them and
-// they are read again. The same must hold for any text that is UTF-8.
+// Fuzzes the reader of config files (TOML). Settings must be the same after a run has written them and they are read
+// again. Any text in UTF-8 must be the same after it is written and read again.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/cli/config.cpp"  // the source and not the object file, so that libFuzzer sees its branches
 

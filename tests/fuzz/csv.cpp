@@ -1,5 +1,5 @@
-// Fuzzes the reader of comma-separated values, gzipped or not. Rows that were read must be the same after all values
-// were written in quotes and read again.
+// Fuzzes the reader of comma-separated values, gzipped or not. Rows must be the same after all values are written in
+// quotes and read again.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/csv.hpp"
 
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   file.write(fuzz::text_of(data, size));
   fuzz::read_or_refuse(file.path(), [&] {
     auto const columns =
-        columns_of(file.path());  // compares a header of 0, 1, 2, ...; for any other header it tests next()
+        columns_of(file.path());  // compares rows if the header is 0, 1, 2, ...; otherwise tests next()
     auto const rows = read(file.path(), columns);
     if (columns == 0) return;
     programs::csv_file csv(file.path());

@@ -1,5 +1,5 @@
-// Fuzzes the reader of labelled graphs in JSON lines. In a graph that was read, pairs must consist of nodes of the
-// graph, and every word must have a number in the vocabulary of the graphs.
+// Fuzzes the reader of labelled graphs in JSON lines. In every graph, pairs must consist of nodes of the graph, and
+// every word must have a number in the vocabulary of the graphs.
 // SPDX-License-Identifier: Apache-2.0
 #include "graphs/read.cpp"
 #include "reader.hpp"

@@ -1,5 +1,6 @@
-// Fuzzes the reader of a JSON object's members as texts. If read_json_line() accepts an object, nlohmann must read the
-// same members, and no byte of a token may be lost. The object must be readable again after an answer is added.
+// Fuzzes the reader that splits a JSON object into the texts of its members. If read_json_line() accepts an object,
+// nlohmann must read the same members, and no byte of a token may be lost. After an answer is added, the object must be
+// readable again.
 // SPDX-License-Identifier: Apache-2.0
 #include "reader.hpp"
 #include "shared/data/json_lines.cpp"  // the source and not the object file, so that libFuzzer sees its branches
@@ -43,7 +44,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     object = programs::read_json_line(line);
   } catch (data_error const&) {
     try {
-      (void)programs::members_of(line);  // this call must end, whatever its result
+      (void)programs::members_of(line);  // must end, whatever its result
     } catch (data_error const&) {
     } catch (nlohmann::json::exception const&) {
     }

@@ -1,5 +1,5 @@
-// Fuzzes the reader of pairs of sequences in JSON lines, gzipped or not. Pairs that were read must be the same after
-// they were written and read again.
+// Fuzzes the reader of pairs of sequences in JSON lines, gzipped or not. Pairs must be the same after they are written
+// and read again.
 // SPDX-License-Identifier: Apache-2.0
 #include "reader.hpp"
 #include "sequences/sequences.hpp"

@@ -1,5 +1,5 @@
-// Fuzzes the reader of sentences with dependency trees in JSON lines, gzipped or not. Sentences that were read must be
-// valid in CoNLL-U, and must be the same after they were written and read again.
+// Fuzzes the reader of sentences with dependency trees in JSON lines, gzipped or not. Sentences must be valid in
+// CoNLL-U, and must be the same after they are written and read again.
 // SPDX-License-Identifier: Apache-2.0
 #include "dependencies/data.cpp"
 #include "reader.hpp"

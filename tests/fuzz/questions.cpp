@@ -1,6 +1,6 @@
 // Fuzzes the questions of `predict`, one in each line, in a file or on standard input: labelled graphs, facts of
-// CLUTRR, sentences, sequences and trees. Each question must be read, or refused with its place, and none may be lost.
-// The answer to a question in JSON must be JSON.
+// CLUTRR, sentences, sequences and trees. Each question must be answered, or refused with its position, and no question
+// may be lost. The answer to a question in JSON must be JSON.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/questions.cpp"  // sources and not object files, so that libFuzzer sees their branches
 
@@ -26,7 +26,7 @@ namespace trees = triad::programs::trees;
 
 using namespace triad;
 
-/// Writes an answer as predict does: in one line, which must be readable again and have the answer.
+/// Writes an answer in one line, like `predict`. Checks that the line is readable and has the answer.
 void answer_json(std::string const& line, char const* name) {
   auto const text = programs::with_members(line, {{name, "an answer"}});
   fuzz::expect(text.find('\n') == std::string::npos, "an answer is one line");
@@ -75,8 +75,8 @@ void ask_trees(std::string const& line) {
 
 using asking = void (*)(std::string const& line);
 
-/// Checks that each line is answered, or refused with its place. The place is the line's number between `before` and
-/// `after`; in a file, a column may follow the number.
+/// Checks that each line is answered, or refused with its position. The position is the line's number between `before`
+/// and `after`. In a file, a column may follow the number.
 void ask_on(programs::questions const& q, asking ask, long lines, std::string const& before, std::string const& after) {
   long answered = 0, refused = 0;
   q.ask(

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A reader may read its input, or throw a data_error that names the file. Any other outcome is a failure: another
-// exception, a message without the file's name, a fault that a sanitizer finds, or a property of the result that does
-// not hold.
+// exception, a message without the file's name, a fault that a sanitizer finds, or a wrong result.
 #pragma once
 
 #include <sys/mman.h>
@@ -21,7 +20,8 @@
 
 namespace triad::fuzz {
 
-/// Ends the process. libFuzzer then saves the input; without it, the driver has already printed the input's name.
+/// Ends the process. libFuzzer then saves the input. The driver, which replaces libFuzzer, has already printed the
+/// input's name.
 [[noreturn]] inline void found(std::string const& what) {
   std::fprintf(stderr, "a finding: %s\n", what.c_str());
   std::abort();

@@ -1,4 +1,4 @@
-// Golden files of kinds tri_attn and tri_attn_flat: triangular attention without a layer around it.
+// Golden files of kinds tri_attn and tri_attn_flat: triangular attention alone.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,8 +16,8 @@ inline triangle_form form_of(golden_file const& file) {
   return value ? triangle_form::value_ablation : attention ? triangle_form::attention_ablation : triangle_form::full;
 }
 
-/// Returns the released program of a file. The three programs differ in which map computes the output, and in the fill
-/// value of masked scores.
+/// Returns the released program that a file is from. The three programs have different maps for the output, and
+/// different fill values for masked scores.
 inline std::string variant_of(golden_file const& file) { return file.config.value("variant", std::string("clutrr")); }
 
 inline renaming attention_names(golden_file const& file) {
@@ -45,7 +45,7 @@ triangle_mask mask_of(workbench<Ex>& bench, golden_file const& file, index_t gra
   return bench.mask_of(file.integers("in/mask4"), graphs, n, form_of(file) == triangle_form::flat, fill_of(file));
 }
 
-/// Reads the cotangent of y, which is random. No other output of the file has one.
+/// Reads the cotangent of y, which has random values. No other output of the file has a cotangent.
 inline std::vector<double> cotangent_of_y(golden_file const& file) {
   if (file.names("cotangent/") != std::vector<std::string>{"cotangent/y"})
     throw data_error(file.path().string() + ": expected one cotangent, that of y");

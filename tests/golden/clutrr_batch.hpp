@@ -13,8 +13,8 @@ struct clutrr_batch {
   vec<index_t const> target;  // (b)
 };
 
-/// Reads <prefix>batched_graphs, pad_mask, query_edges and query_labels. Masked scores get the released program's fill
-/// value.
+/// Reads <prefix>batched_graphs, pad_mask, query_edges and query_labels. Masked scores have the fill value of the
+/// released program.
 template <backend Ex>
 clutrr_batch load_batch(workbench<Ex>& bench, golden_file const& file, std::string const& prefix = "in/") {
   auto const shape = file.shape(prefix + "batched_graphs", 3);  // (b, n, n)
@@ -43,7 +43,7 @@ clutrr_batch load_batch(workbench<Ex>& bench, golden_file const& file, std::stri
           bench.make_vec(file.integers(prefix + "query_labels"))};
 }
 
-/// The outputs of every CLUTRR model: logits (b, targets), the loss and its gradient, and the best target for each
+/// The outputs of all CLUTRR models: logits (b, targets), the loss and its gradient, and the best target for each
 /// question.
 template <class T>
 struct answers {

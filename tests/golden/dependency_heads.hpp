@@ -1,5 +1,5 @@
-// Golden files of kind dep_heads: scores of parents and logits of relations. They are computed from states of edges, or
-// from products of the states of both ends.
+// Golden files of kind dep_heads: scores of parents and logits of relations. They are computed from the states of
+// edges, or from products of the states of two tokens.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -55,7 +55,7 @@ struct et_layer {
 
     bench.run([&](auto& backend, call const& c) {
       layer.forward(backend, c, params.values(), in, saved, y);
-      // The layer adds A(u1) to u1 while it computes A(u1), so out/attn is computed separately here.
+      // The layer computes u1 + A(u1) without storing A(u1), so out/attn is computed separately here.
       layer.attention.mixer().forward(backend, c, params.values().attention.output, saved.attention.mixed, {},
                                       attended);
       layer.backward(backend, c, params.values(), in, saved, dy, dx, params.gradients());

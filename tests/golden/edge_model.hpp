@@ -1,9 +1,9 @@
 // Golden files of kind et_clutrr: the whole Edge Transformer for labelled graphs.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file has the states of all edges after every layer, so the model first runs like the released program. It then
-// runs with its last layer pruned to the edges that are read. A third run stores only the input of each layer. Logits,
-// loss and gradients must be the same in all runs.
+// The file has the states of all edges after every layer, so the model first runs like the released program. In a
+// second run, the last layer computes only the edges that are read. In a third run, only the input of each layer is
+// stored. Logits, loss and gradients must be the same in all runs.
 #pragma once
 
 #include "clutrr_batch.hpp"

@@ -2,9 +2,10 @@
 // all tokens.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The model first runs like the released program: padded, with one mask for padding and for the future. It then runs
-// three more times: storing only the input of each layer; with the last layer computed only at the edges that are read;
-// and without padding, where the number of sources masks the future. Logits and gradients must be the same in all runs.
+// The model first runs like the released program: with padding, and with one mask for padding and for the future. There
+// are three more runs. In one of them, only the input of each layer is stored. In another, the last layer computes only
+// the edges that are read. In the last run, there is no padding, and the number of sources masks the future. Logits and
+// gradients must be the same in all runs.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +63,7 @@ struct et_cfq {
   /// source, and some of its nodes are padding.
   struct lists {
     edge_pair_dims dims;
-    // [0]: those of the graphs of sources; [1]: those of the whole graphs.
+    // [0]: lists of the graphs of sources. [1]: lists of the whole graphs.
     std::vector<index_t> sizes[2], node[2], edge[2], triangle[2];
     std::vector<index_t> token[2], position[2], relation[2], self;  // self: only for graphs of sources
     std::vector<index_t> sources, target_token, target_self, read, origin, source_row;
@@ -106,7 +107,7 @@ struct et_cfq {
       dims.pairs = b;
       dims.targets = b * t;
       if (layout.encoding == sequence_encoding::relational) return;
-      // If edges are positional, each row has an origin of its own.
+      // If edges are positional, each row has its own origin.
       for (index_t r = 0; r < dims.whole.rows; ++r) {
         auto& o = origin[at(r)];
         bool const known = o >= layout.relative.count();
@@ -148,7 +149,7 @@ struct et_cfq {
     index_t const d = file.size("d"), positions = std::max(file.size("src_len"), t);
     auto const own = position_waves(positions, d);
     std::vector<double> waves(own.begin(), own.end());
-    if (file.has("buffer/pe.pe")) {  // uses the released program's rounded values, for the positions that the file has
+    if (file.has("buffer/pe.pe")) {  // takes the rounded values of the released program from the file
       auto const stored = file.values("buffer/pe.pe");
       std::copy_n(stored.begin(), std::min(stored.size(), waves.size()), waves.begin());
     }
@@ -219,8 +220,8 @@ struct et_cfq {
     compare_gradients(bench, params, r, names(file), label);
   }
 
-  /// Begins with the start token, and takes the best token in each step until every sentence has ended or has the
-  /// maximum length. After its end, a sentence is padded.
+  /// Decodes greedily: begins with the start token, and appends the best token in each step, until every sentence has
+  /// ended or has the maximum length. A sentence that has ended is padded.
   template <class T, backend Ex, class Params>
   static void decode(workbench<Ex>& bench, golden_file const& file, report& r, way const& how,
                      edge_transformer_seq2seq<T> const& model, Params const& params, index_t b) {

@@ -9,9 +9,9 @@
 //     static void check(Ex&, golden_file const&, report&);
 //   };
 //
-// check() makes the model from the file's `config` and the shapes of its tensors; all sizes are dynamic. It runs
-// forward and backward, and passes every output, the loss and every gradient to the report. If it omits one, the check
-// fails. Errors in the data are thrown. families.hpp lists the families.
+// check() makes the model from the file's `config` and the shapes of the file's tensors. All sizes are dynamic. check()
+// runs forward and backward, and passes every output, the loss and every gradient to the report. If an output, the loss
+// or a gradient is not passed, the check fails. Errors in the data are thrown. families.hpp lists the families.
 #pragma once
 
 #include <string_view>
@@ -23,7 +23,8 @@
 
 namespace triad::golden {
 
-/// Returns the sum of out * cotangent, which is the loss of files that have cotangents.
+/// Returns the sum of the elementwise products. The loss of a file with cotangents is the inner product of output and
+/// cotangent.
 inline double inner_product(std::vector<double> const& a, std::vector<double> const& b) {
   double total = 0;
   for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) total += a[i] * b[i];

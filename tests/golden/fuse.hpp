@@ -1,8 +1,8 @@
 // Golden files of kind lrf_fuse: fuse-attention with its projections.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file has keys and values projected from the states of every layer below; our layer does not project these states.
-// The stack of states is (batch, l, tokens, d) in the file, and (l, batch tokens, d) in our layer.
+// The file has keys and values, which are projected from the states of all layers below. Our layer does not project
+// these states. The states are stored as (batch, l, tokens, d) in the file, and as (l, batch tokens, d) in our layer.
 #pragma once
 
 #include <cmath>
@@ -12,8 +12,8 @@
 
 namespace triad::golden {
 
-/// Converts an array (a, b, n) to (b, a, n): stacks are (batch, l, tokens, d) in a file, and (l, batch tokens, d) in
-/// our layer.
+/// Converts an array (a, b, n) to (b, a, n). States are stored as (batch, l, tokens, d) in a file, and as (l, batch
+/// tokens, d) in our layer.
 inline std::vector<double> turned(std::vector<double> const& x, index_t a, index_t b, index_t n) {
   std::vector<double> y;
   for (index_t j = 0; j < b; ++j)

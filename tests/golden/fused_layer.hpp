@@ -1,8 +1,8 @@
-// Golden files of kinds lrf_enc_layer and lrf_dec_layer: a layer with fuse-attention, whose input includes the layers
-// below it.
+// Golden files of kinds lrf_enc_layer and lrf_dec_layer: a layer with fuse-attention. Its input includes the states of
+// all layers below.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The batch is padded: every sequence has the same number of rows, and a mask marks those that are hidden.
+// The batch is padded: every sequence has the same number of rows, and a mask marks the rows of padding.
 #pragma once
 
 #include "fuse.hpp"
@@ -10,7 +10,7 @@
 
 namespace triad::golden {
 
-/// Returns the names that the parts of a layer have in the files.
+/// Returns the names of a layer's parts in the files.
 inline renaming fused_layer_names() {
   renaming names{{{"feed_forward.inner", "fc1"},
                   {"feed_forward.outer", "fc2"},

@@ -65,7 +65,8 @@ struct lrf_model {
     index_t next = 0;
   };
 
-  /// Loads the batch. Its table has the sines and cosines of `longest` positions, and a last row of zeros for padding.
+  /// Loads the batch. The batch's table has the sines and cosines of `longest` positions, and a last row of zeros for
+  /// padding.
   template <class T, backend Ex>
   static pair_batch<T> load(workbench<Ex>& bench, golden_file const& file, std::vector<index_t> const& target,
                             index_t tokens) {
@@ -134,7 +135,7 @@ struct lrf_model {
     r.output("loss", {smooth ? ls : ce}, label);
     r.output("loss_ce", {ce}, label);
     r.output("loss_ls", {ls}, label);
-    // ls = (1 - eps - e) ce + e s, where e = eps / (v - 1). The file also has s, and another mixture of ce and s.
+    // ls = (1 - eps - e) ce + e s, where e = eps / (v - 1). The file has s, and a different mixture of ce and s.
     double const e = epsilon / (v - 1), s = (ls - (1 - epsilon - e) * ce) / e;
     r.output("nll_sum", {ce * n}, label);
     r.output("smooth_sum", {s * n}, label);
@@ -144,8 +145,8 @@ struct lrf_model {
     compare_gradients(bench, params, r, names(), label);
   }
 
-  /// Begins with `eos`, and takes the best token in each step, for at most 8 tokens. After its end, a sentence is
-  /// padded.
+  /// Decodes greedily: begins with `eos`, and appends the best token in each step, up to 8 tokens. A sentence that has
+  /// ended is padded.
   template <class T, backend Ex, class Params>
   static void decode(workbench<Ex>& bench, golden_file const& file, report& r, std::string const& label,
                      fused_transformer<T> const& model, Params const& params, index_t batch) {

@@ -1,4 +1,4 @@
-// One golden file: its kind, the configuration with which it was made, and its tensors by name.
+// One golden file. It has a kind, the configuration with which it was made, and tensors with names.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -30,7 +30,7 @@ class golden_file {
 
   std::filesystem::path const& path() const { return path_; }
 
-  /// Returns "f32" or "f64"; empty if a file has no floating-point inputs.
+  /// Returns "f32" or "f64". Returns an empty text if the file has no floating-point inputs.
   std::string dtype() const { return config.value("dtype", std::string()); }
   bool single() const { return dtype() == "f32"; }
 
@@ -56,7 +56,7 @@ class golden_file {
   index_t size(char const* key) const { return config.at(key).get<index_t>(); }
   bool flag(char const* key) const { return config.value(key, false); }
 
-  /// Returns the JSON in a string of the metadata; it may be any kind of value.
+  /// Returns the JSON in a string of the metadata. It may be any kind of value.
   nlohmann::json json(std::string const& name) const {
     auto value = nlohmann::json::parse(tensors_.text(name), nullptr, false);
     if (value.is_discarded())
@@ -64,15 +64,15 @@ class golden_file {
     return value;
   }
 
-  /// Returns whether this parameter of the reference program has no effect on the loss. A model that is compared need
-  /// not have such a parameter.
+  /// Returns whether this parameter of the reference program has no effect on the loss. A model that is compared with
+  /// the file need not have such a parameter.
   bool may_be_absent(std::string const& parameter) const {
     auto const names = config.value("params_with_no_gradient", std::vector<std::string>());
     return std::find(names.begin(), names.end(), parameter) != names.end();
   }
 
  private:
-  /// Returns the JSON object in a string of the metadata; an empty object if there is no such string.
+  /// Returns the JSON object in a string of the metadata. Returns an empty object if there is no such string.
   nlohmann::json parse(std::string const& name) const {
     auto const found = tensors_.metadata().find(name);
     if (found == tensors_.metadata().end()) return nlohmann::json::object();

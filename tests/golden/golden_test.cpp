@@ -1,5 +1,4 @@
-// Tests triad-golden itself: our own files pass, published files pass if they are available, and errors are found and
-// named.
+// Tests triad-golden: our own files pass, published files pass if they are available, and errors are found and named.
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
@@ -22,8 +21,8 @@ namespace golden = triad::golden;
 using std::filesystem::path;
 using triad::test::contains;
 
-/// Returns the path of the checkout: the folder in which ctest runs this program, or else the folder in which it was
-/// compiled.
+/// Returns the path of the checkout. It is the folder in which ctest runs this program, or the folder in which the
+/// program was compiled.
 path checkout() {
   if (std::filesystem::is_directory("tests/data/golden")) return std::filesystem::current_path();
   return path(__FILE__).parent_path().parent_path().parent_path();
@@ -50,7 +49,7 @@ outcome run(golden::options const& o) {
   return {totals, golden::succeeded(totals, o), out.str()};
 }
 
-/// Writes a copy of one of our files. Tensors are changed, or left out if the result is empty; strings are changed.
+/// Writes a changed copy of one of our files. A tensor whose changed values are empty is left out.
 void write_changed(path const& to, std::string const& name,
                    std::function<std::vector<double>(std::string const&, std::vector<double>)> const& change,
                    std::string const& kind = {}) {
@@ -79,8 +78,8 @@ TEST_CASE("every golden file of this repository passes on every backend") {
   CHECK(found.succeeded);
 }
 
-/// Writes a copy of one of our files of kind dtm_full, with other settings (null removes one) and more tensors of
-/// float64.
+/// Writes a copy of one of our files of kind dtm_full, with other settings and more tensors of float64. null removes a
+/// setting.
 void write_machine(path const& to, std::string const& name, nlohmann::json const& settings,
                    std::map<std::string, std::vector<triad::index_t>> const& more = {}) {
   triad::safetensors const from((own_files() / name).string());
@@ -132,7 +131,7 @@ TEST_CASE(
   SECTION("what is computed with") {
     write_machine(folder.where, both,
                   {{"op_dist_fn", "gumbel"}, {"arg_dist_fn", "gumbel"}, {"arg_dist_axis", "arguments"}});
-    // Without these keys, noise is used if the file has it. With them, a file may have noise that is not used.
+    // Without these keys, noise is used if the file has noise. With these keys, a file may have noise that is not used.
     write_machine(folder.where, released, {{"op_dist_fn", nullptr}, {"arg_dist_fn", nullptr}});
     write_machine(folder.where, operations, {{"arg_dist_axis", "trees"}}, {{"in/gumbel_arg_0", {2, 1, 4}}});
     write_machine(folder.where, arguments, nlohmann::json::object(), {{"in/gumbel_op_0", {2, 3}}});

@@ -1,4 +1,4 @@
-// The token that greedy search chooses in each step, and the smallest margin between the best and the second best
+// Chooses a token by greedy search in each step, and finds the smallest margin between the best and the second best
 // token.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,9 +17,8 @@ namespace triad::golden {
 
 class greedy_choices {
  public:
-  /// Returns the likeliest of `count` tokens, whose logits begin at `first`. If two are equally likely, returns the
-  /// smaller one. `never` is a token that must not be chosen, or -1.
-  /// must not be chosen, or -1.
+  /// Returns the likeliest of `count` tokens, whose logits begin at `first`. If several tokens are equally likely,
+  /// returns the smallest. `never` is a token that must not be chosen, or -1.
   index_t choose(std::vector<double> const& logits, std::size_t first, index_t count, index_t never = -1) {
     std::vector<std::pair<double, index_t>> row;
     for (index_t c = 0; c < count; ++c)

@@ -1,5 +1,5 @@
 // All kinds of golden file, even if this build cannot check them. No program was released for LRF (lrf_...) and for the
-// heads of dependency parsers (dep_heads). Their files were made by models that were written from the papers.
+// heads of dependency parsers (dep_heads), so their files were made by models that were written after the papers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
-// The checks of every kind on the CUDA backend, in float. nvcc compiles this file; in builds without nvcc, a host
-// compiler does, with the stand-in for a GPU.
+// The checks of every kind on the CUDA backend, in float. nvcc compiles this file. In builds without nvcc, a host
+// compiler compiles it with the stand-in for a GPU.
 // SPDX-License-Identifier: Apache-2.0
 #include "families.hpp"
 #include "runner.hpp"

@@ -1,5 +1,5 @@
-// The checks of every kind on the CUDA backend, in double. It is a file of its own, because nvcc takes minutes for
-// each.
+// The checks of every kind on the CUDA backend, in double. These checks are in a separate file, because nvcc takes
+// minutes for each file.
 // SPDX-License-Identifier: Apache-2.0
 #include "families.hpp"
 #include "runner.hpp"

@@ -2,8 +2,8 @@
 // sentences.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The model first runs like the released program, with padding. It then runs storing only the input of each layer.
-// Scores, losses and gradients must be the same in both runs.
+// The model first runs like the released program, with padding. In a second run, only the input of each layer is
+// stored. Scores, losses and gradients must be the same in both runs.
 #pragma once
 
 #include "edge_layer.hpp"
@@ -12,7 +12,7 @@
 
 namespace triad::golden {
 
-/// The padding index of the released program, which is at the same time the index of a real word.
+/// The padding index of the released program. It is also the index of a real word.
 inline constexpr index_t fixed_token = 1;
 
 template <class T>
@@ -21,7 +21,7 @@ struct parser_batch {
   parse_answers answers;
 };
 
-/// Padded sentences. A label with target 0 and a parent with target 99999 are not in the loss.
+/// Padded sentences. A label whose target is 0, and a parent whose target is 99999, are not in the loss.
 template <class T, backend Ex>
 parser_batch<T> load_sentences(workbench<Ex>& bench, golden_file const& file, index_t reach) {
   auto const shape = file.shape("in/tokens", 2);  // (b, n)
@@ -56,7 +56,7 @@ parser_batch<T> load_sentences(workbench<Ex>& bench, golden_file const& file, in
           {asked("in/parent"), asked("in/role"), asked("in/category"), asked("in/noun_type"), asked("in/verb")}};
 }
 
-/// The outputs of every parser: scores, losses, and the best parent for each token.
+/// The outputs of all parsers: scores, losses, and the best parent of each token.
 template <class T>
 struct parse_results {
   parse_scores<T> scores, d;
@@ -119,7 +119,7 @@ struct parse_results {
   }
 };
 
-/// Returns the number of labels of each kind, which the shapes of a file's heads show.
+/// Returns the number of labels of each kind, from the shapes of a file's heads.
 inline label_counts label_counts_of(golden_file const& file) {
   auto const labels = [&](char const* name) {
     return file.shape(std::string("param/decode_") + name + ".weight", 2)[0];
@@ -136,7 +136,8 @@ inline renaming parser_names() {
            {"labels.verb", "decode_verb_name"}}};
 }
 
-/// Runs a parser on the file's sentences. Compares everything except its states, which also(bench, saved) compares.
+/// Runs a parser on the file's sentences. Compares everything except the parser's states. also(bench, saved) compares
+/// the states.
 template <class T, class Model, backend Ex, class Pass, class Also>
 void check_parser(Ex& ex, golden_file const& file, report& r, std::string const& label, keep kept, Model const& model,
                   renaming const& names, Pass const& pass, Also&& also) {
@@ -204,7 +205,7 @@ struct et_cogs {
   }
 };
 
-/// Kind cogs_transformer: the Transformer parser, whose encoder attends to padding as to any other token.
+/// Kind cogs_transformer: the Transformer parser. Its encoder attends to padding as to any other token.
 struct cogs_transformer {
   static constexpr std::string_view kind = "cogs_transformer";
 

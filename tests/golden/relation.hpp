@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The file has the states of every node (and edge) after every layer, so the model first runs like the released
-// program. It then runs with its last layer pruned to the states that are read, and storing only the input of each
-// layer. Logits, loss and gradients must be the same in all runs.
+// program. In a second run, the last layer computes only the states that are read, and only the input of each layer is
+// stored. Logits, loss and gradients must be the same in all runs.
 #pragma once
 
 #include "clutrr_batch.hpp"

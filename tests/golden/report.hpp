@@ -1,8 +1,9 @@
 // The result of checking one golden file: the largest error in every group of tensors, and whether the check passed.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Errors are divided by S. For outputs, S is the largest absolute value of the tensor itself. For gradients, it is that
-// of all gradients of the file, since some gradients are mathematically zero. Tolerances are relative to S, too.
+// Errors are divided by S. For an output, S is the largest absolute value of the tensor. For a gradient, S is the
+// largest absolute value of all gradients of the file, because some gradients are mathematically zero. Tolerances are
+// relative to S, too.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +52,7 @@ class report {
     auto const expected = file_.values("out/" + name);
     compare("out/" + name, name == "loss" ? "loss" : "outputs", label, found, expected, largest(expected), tolerance());
   }
-  /// Compares out/<name>, which is a difference of two values that are as large as `scale`. So its error is relative to
+  /// Compares out/<name>, which is a difference of two values of the magnitude `scale`. The error is relative to
   /// `scale`.
   void difference(std::string const& name, double found, double scale, std::string const& label = {}) {
     compare("out/" + name, "outputs", label, {found}, file_.values("out/" + name), scale, tolerance());
@@ -85,8 +86,8 @@ class report {
   std::string const& remark() const { return remark_; }
   void fail(std::string const& reason) { failures_.push_back(reason); }
 
-  /// Must be called last. Fails if an output or a gradient of the file has not been compared, unless the reference has
-  /// no gradient there.
+  /// Must be called last. Fails if an output or a gradient of the file has not been compared. A gradient that the
+  /// reference does not have is not required.
   void finish() {
     for (auto const* prefix : {"out/", "grad/"})
       for (auto const& name : file_.names(prefix)) {

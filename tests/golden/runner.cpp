@@ -1,4 +1,4 @@
-// Selects the files of a folder, prints the result of each, and adds up the totals.
+// Selects the files of a folder, checks them, and prints the result of each file and the totals.
 // SPDX-License-Identifier: Apache-2.0
 #include "runner.hpp"
 

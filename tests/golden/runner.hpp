@@ -15,9 +15,9 @@ struct options {
   std::filesystem::path folder{};
   std::vector<std::string> kinds{};  // empty: all kinds
   std::vector<std::string> backends{"reference", "cpu"};
-  std::string dtype{};  // "f32" or "f64"; empty: both. A file without an element type is always checked
+  std::string dtype{};  // "f32" or "f64"; empty: both; a file without a type is always checked
   bool allow_unbuilt = false;
-  std::vector<std::string> planned{};  // more kinds that are known, beyond those of kinds.hpp
+  std::vector<std::string> planned{};  // more known kinds, in addition to those of kinds.hpp
 };
 
 struct totals {
@@ -33,7 +33,7 @@ totals run(options const&, std::ostream&);
 /// Returns whether at least one file was checked and none has failed.
 bool succeeded(totals const&, options const&);
 
-// Each function checks one file on one backend, and is defined in a source file of its own.
+// Each function checks one file on one backend. Each is defined in its own source file.
 void check_on_reference(golden_file const&, report&);
 void check_on_cpu(golden_file const&, report&);  // in builds that have a BLAS
 void check_on_cuda(golden_file const&,

@@ -1,5 +1,5 @@
-// Golden files of kind train_clutrr: the first updates of a training run, which begin with the same parameters and have
-// the same batches. This file also has the code that all kinds of training share.
+// Golden files of kind train_clutrr: the first updates of a training run. Our run begins with the same parameters and
+// has the same batches. This file also has the code that all kinds of training share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,7 @@ namespace triad::golden {
 using first_gradients = std::map<std::string, double>;
 
 /// Makes updates of a trainer by update(step, rate), and compares losses, norms and rates with the file. `pass` lists
-/// the parameters as the file does.
+/// the parameters in the form of the file.
 template <backend Ex, class Run, class Schedule, class Update, class Pass = as_listed>
 first_gradients compare_updates(workbench<Ex>& bench, report& r, Run& run, std::uint64_t steps,
                                 Schedule const& schedule, Update&& update, Pass const& pass = {}) {
@@ -47,9 +47,9 @@ struct as_ours {
   std::vector<double> const& operator()(std::string const&, std::vector<double> const& values) const { return values; }
 };
 
-/// Compares the parameters after the last update. as_stored(path, values) converts them to the form in the file.
-/// Compares only in double, and only parameters whose first gradient was more than rounding: from rounding noise, Adam
-/// would make whole steps.
+/// Compares the parameters after the last update. as_stored(path, values) must convert values to their form in the
+/// file. Compares only in double, and only parameters whose first gradient was larger than rounding errors, because
+/// Adam makes full steps even if a gradient is only rounding error.
 template <backend Ex, class Set, class Name, class Pass = as_listed, class Stored = as_ours>
 void compare_final(workbench<Ex>& bench, golden_file const& file, report& r, Set& params, first_gradients const& first,
                    Name const& name, Pass const& pass = {}, Stored const& as_stored = {}) {
@@ -64,7 +64,7 @@ void compare_final(workbench<Ex>& bench, golden_file const& file, report& r, Set
     else
       r.skip(stored);
   });
-  // If our model lacks a parameter, the reference must not have changed that parameter.
+  // If our model does not have a parameter, the reference must not have changed the parameter.
   for (auto const& stored : file.names("out/final_param/"))
     if (!ours.contains(stored) && file.values(stored) == file.values("param/" + stored.substr(16))) r.skip(stored);
 }

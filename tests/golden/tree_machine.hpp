@@ -1,9 +1,10 @@
 // Golden files of kinds dtm_full and train_dtm: the whole Differentiable Tree Machine, and its training.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole machine runs in two ways: by matrices over the file's roles R; and, if its operations are not learned, with
-// canonical roles. If X has the fillers of a tree over canonical roles, X' R is the same tree over the file's roles. So
-// W_shrink is converted from the file's roles, and its gradient is converted back.
+// A whole machine runs in two ways: with matrices for the file's roles R and, if its operations are not learned, with
+// canonical roles. If X has the fillers of a tree, X is the tree over canonical roles, and X' R is the tree over the
+// file's roles. So for canonical roles, W_shrink is converted from the file's roles, and its gradient is converted
+// back.
 #pragma once
 
 #include <algorithm>
@@ -43,8 +44,8 @@ void load_machine(workbench<Ex>& bench, Set& params, golden_file const& file, sh
 }
 
 /// Returns whether a file has Gumbel noise on its operations ("op") or arguments ("arg"). If the file has the key
-/// op_dist_fn or arg_dist_fn, the key decides; otherwise noise is used if the file has it. Noise that no distribution
-/// reads is ignored.
+/// op_dist_fn or arg_dist_fn, the key decides. Otherwise noise is used if the file has noise. Noise that no
+/// distribution reads is ignored.
 inline bool is_noisy(golden_file const& file, std::string const& what) {
   auto const key = what + "_dist_fn", noise = "in/gumbel_" + what + "_0";
   if (!file.config.contains(key)) return file.has(noise);
@@ -64,8 +65,8 @@ inline double gumbel_temperature(golden_file const& file) {
   return found->get<double>();
 }
 
-/// Returns the axis over which the weights of arguments add up to one. A file of our own has it in the key
-/// arg_dist_axis. Without this key it is the released program's axis: over the arguments if there is Gumbel noise,
+/// Returns the axis over which the weights of arguments add up to one. In a file of our own, the key arg_dist_axis has
+/// the axis. Without this key, it is the axis of the released program: over the arguments if there is Gumbel noise,
 /// otherwise over the trees.
 inline choice_over arguments_over(golden_file const& file) {
   std::string const key = "arg_dist_axis";
@@ -85,7 +86,8 @@ inline tree_root root_of(golden_file const& file) {
   return tree_root::distribution;
 }
 
-/// Reads in/gumbel_WHAT_K of all steps into (steps, batch, columns). Step k has of_step(k) columns; the others are 0.
+/// Reads in/gumbel_WHAT_K of all steps into (steps, batch, columns). Step k has of_step(k) columns; all other columns
+/// are 0.
 template <class Count>
 std::vector<double> noise_of(golden_file const& file, std::string const& what, index_t steps, index_t batch,
                              index_t columns, Count of_step) {
@@ -103,8 +105,8 @@ std::vector<double> noise_of(golden_file const& file, std::string const& what, i
   return all;
 }
 
-/// Returns the options of a file's machine. Throws data_error if a root is a distribution but there is not one filler
-/// for each symbol.
+/// Returns the options of a file's machine. Throws data_error if roots are distributions and the number of fillers is
+/// not the number of symbols.
 template <class T, backend Ex>
 tree_machine_options machine_options(golden_file const& file, machine_case<T, Ex> const& of) {
   auto const agent = agent_options(file);
@@ -228,7 +230,7 @@ struct dtm_full {
     });
   }
 
-  /// Sets the score of <empty> to 0, as the file has it.
+  /// Sets the score of <empty> to 0, as in the file.
   static std::vector<double> without_empty(std::vector<double> scores, index_t symbols) {
     for (std::size_t i = 0; i < scores.size(); i += static_cast<std::size_t>(symbols)) scores[i] = 0;
     return scores;
@@ -264,7 +266,7 @@ struct train_dtm {
   static void check(Ex& ex, golden_file const& file, report& r) {
     workbench<Ex> bench(ex);
     machine_case<T, Ex> const of(bench, file);
-    using machine = tree_machine<T, matrix_interpreter<T>>;  // AdamW's result depends on the coordinates
+    using machine = tree_machine<T, matrix_interpreter<T>>;  // matrices: AdamW's result depends on the coordinates
     machine const model(of.by_matrices, of.positions.count(), detail::machine_options(file, of));
     std::vector<tree_batch<T>> batches;
     std::vector<tree_answers> answers;
@@ -295,7 +297,7 @@ struct train_dtm {
           run.update(batches[k], answers[k], rate);
         },
         packed_attention{});
-    r.tensor("out/accuracy", "accuracy", accuracy, 1e-6);  // the file stores it in float
+    r.tensor("out/accuracy", "accuracy", accuracy, 1e-6);  // the file has a float
     compare_final(bench, file, r, run.parameters(), first, machine_names(), packed_attention{},
                   [&](std::string const& path, std::vector<double> const& values) {
                     return columns.is(path) ? columns.out(values) : values;

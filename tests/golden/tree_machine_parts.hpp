@@ -1,5 +1,5 @@
-// Golden files of kinds dtm_interp and dtm_nta: the parts of the Differentiable Tree Machine. Also how files store the
-// trees and the parameters of a machine.
+// Golden files of kinds dtm_interp and dtm_nta: the parts of the Differentiable Tree Machine. Also converts the trees
+// and parameters of a machine between our form and that of the files.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A tree in a file is a matrix (f, r) over roles R (N, r). Our tree has one row for each role: (r, f).
@@ -224,7 +224,7 @@ struct dtm_interp {
 
 namespace detail {
 
-/// Returns the options of the agent, from a file of any of these kinds.
+/// Returns the options of the agent, from a file of any kind with an agent.
 inline tree_agent_options agent_options(golden_file const& file) {
   tree_agent_options o;
   o.layer = {.width = file.size("d_model"), .heads = file.size("nhead"), .hidden = file.size("dim_feedforward")};
@@ -237,8 +237,8 @@ inline tree_agent_options agent_options(golden_file const& file) {
   return o;
 }
 
-/// Returns the gradient of the logits of a softmax, from the softmax's values and their gradient. The softmax is over
-/// `count` numbers that are `step` apart.
+/// Returns the gradient of the logits of a softmax. `y` has the values of the softmax, and `dy` has their gradient. The
+/// softmax is over `count` numbers. Consecutive numbers are `step` apart in memory.
 inline std::vector<double> through_softmax(std::vector<double> const& y, std::vector<double> const& dy,
                                            std::size_t count, std::size_t step) {
   std::vector<double> dx(y.size());

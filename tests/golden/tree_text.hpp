@@ -1,4 +1,4 @@
-// Golden files of kind dtm_data: trees as text, their vocabulary, and their arrays of numbers.
+// Golden files of kind dtm_data: trees as text, the vocabulary, and the trees as arrays of numbers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,7 +26,7 @@ struct dtm_data {
       row const read{parse_tree(texts.at("source").get<std::string>()),
                      parse_tree(texts.at("target").get<std::string>())};
       kept.push_back(read.source.depth() <= positions.depth() && read.target.depth() <= positions.depth() ? 1 : 0);
-      if (kept.back() == 0) continue;  // the labels of this row are not counted
+      if (kept.back() == 0) continue;  // the labels of this row do not count
       words.insert(read.source);
       words.insert(read.target);
       rows.push_back(read);
@@ -49,7 +49,7 @@ struct dtm_data {
         r.fail(name + ": entry " + std::to_string(i) + " is '" + found[i] + "', expected '" + expected[i] + "'");
   }
 
-  /// Compares the numbers at all positions, and the text that they stand for.
+  /// Compares the numbers at all positions, and the text that the numbers represent.
   template <class Row>
   static void same_trees(report& r, golden_file const& file, std::string const& name, tree_positions<> const& positions,
                          vocabulary const& words, std::vector<Row> const& rows, symbol_tree Row::* side) {

@@ -1,10 +1,10 @@
-// Golden files of kinds dtm_tpr, dtm_DE and dtm_ops: the algebra of trees in its dense form. The other forms are
-// checked by a change of roles.
+// Golden files of kinds dtm_tpr, dtm_DE and dtm_ops: the algebra of trees in its dense form. The gather form and the
+// sparse form are checked after a change of roles.
 // SPDX-License-Identifier: Apache-2.0
 //
-// If a tree has the fillers X, it is X' R in the dense form with roles R. So the gather form and the sparse form can be
-// checked, too. Unbinding from R converts a dense tree to such a form, and binding to R converts it back. Binding is
-// the adjoint of unbinding, so gradients are converted in the same way.
+// A tree with the fillers X is X' R in the dense form with roles R. Unbinding from R converts a dense tree to the
+// gather form or the sparse form, and binding to R converts it back. Binding is the adjoint of unbinding, so gradients
+// are converted in the same way.
 #pragma once
 
 #include <utility>
@@ -52,7 +52,7 @@ class tree_case {
   index_t width() const { return width_; }
   index_t elements() const { return dense.elements(); }
 
-  /// The filler at every position of a tree, and the scores and labels there.
+  /// The filler at every position of a tree, and the scores and labels at every position.
   template <class A>
   numbers unbound(tensor_tree<A> const& x) const {
     numbers all(static_cast<std::size_t>(positions.count() * shape_[1]));
@@ -102,7 +102,7 @@ class tree_case {
  private:
   template <class A, class From>
   tensor_tree<A> changed(A const& a, tensor_tree<From> const& x) const {
-    if constexpr (std::is_same_v<A, From>) return x;  // the dense form keeps the part of a tree outside the roles' span
+    if constexpr (std::is_same_v<A, From>) return x;  // the dense form keeps what is outside the roles' span
     tensor_tree<A> y(a);
     auto const fillings = unbound(x);
     bind(a, tensor<T const, dyn, dyn>(fillings.data(), positions.count(), shape_[1]), y.view());
@@ -217,7 +217,7 @@ struct dtm_tpr {
   }
 };
 
-/// Compares the matrices D and E, which are computed from roles. The loss in such a file has no meaning.
+/// Compares the matrices D and E, which are computed from roles. The loss in a file of this kind has no meaning.
 struct dtm_DE {
   static constexpr std::string_view kind = "dtm_DE";
 
@@ -255,7 +255,7 @@ struct dtm_ops {
   }
 
  private:
-  /// Compares trees that represent labels: the tensors, and the labels that are decoded from them.
+  /// Compares the tensors of trees of labels, and the labels that are decoded from the tensors.
   template <class T, class A>
   static void on_trees(detail::tree_case<T> const& c, A const& a, golden_file const& file, report& r, char const* form,
                        index_t batch) {

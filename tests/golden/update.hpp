@@ -66,8 +66,8 @@ inline adam_options adam_of(std::string const& optimizer, nlohmann::json const& 
 
 }  // namespace detail
 
-/// Compares an optimiser that gets its gradients from the file. A parameter without a stored gradient is skipped; it is
-/// not decayed either.
+/// Compares an optimiser that gets its gradients from the file. A parameter without a stored gradient is skipped. It is
+/// not decayed.
 struct optim {
   static constexpr std::string_view kind = "optim";
 
@@ -147,7 +147,7 @@ struct clipping {
   }
 };
 
-/// Compares schedules. Rates are computed on the host, so they are the same for every backend.
+/// Compares schedules. Rates are computed on the host, so every backend has the same rates.
 struct sched {
   static constexpr std::string_view kind = "sched";
 

@@ -1,4 +1,4 @@
-// The memory for one check on one backend. Copies values from a file to the backend's memory, and back.
+// The memory for one check on one backend. Copies values between a file and the backend's memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,7 +25,7 @@ class workbench {
   explicit workbench(Ex& context) : ex(context) {}
   Ex& ex;
 
-  /// Memory for plan(arena&), set to zero. The same plan also measures the memory.
+  /// Returns memory for plan(arena&), set to zero. Calls the plan twice: first to measure, then with the memory.
   template <class Plan>
   auto place(Plan&& plan) {
     blocks_.emplace_back(planned_bytes([&](arena& a) { (void)plan(a); }), memory_of(ex));
@@ -74,8 +74,8 @@ class workbench {
     return {values.begin(), values.end()};
   }
 
-  /// Runs `work(ex, call)` with the scratch memory that it needs: first on a backend that only measures, then on the
-  /// real backend.
+  /// Calls work(ex, call) with the scratch memory that it needs. The first call is on a backend that only measures the
+  /// memory, the second on the real backend.
   template <class Work>
   void run(Work&& work, bool train = false) {
     call c;

@@ -1,4 +1,5 @@
-// Tests atomic files: whenever the process is killed, either the complete old file or the complete new file exists.
+// Tests atomic files: at whatever time the process is killed, either the complete old file or the complete new file
+// exists.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/atomic_file.hpp"
 

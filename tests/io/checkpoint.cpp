@@ -1,5 +1,5 @@
-// Tests checkpoints: a resumed run has the same bits as an uninterrupted one; if a checkpoint does not fit, the error
-// names what both sides have.
+// Tests checkpoints: a resumed run has the same bits as an uninterrupted run. If a checkpoint does not fit the model,
+// the error names the values of both.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/checkpoint.hpp"
 
@@ -333,7 +333,7 @@ TEST_CASE("a trainer that resumes goes on with the bits of one that never stoppe
   epoch(first, 0);
   save_checkpoint(folder / "m", {.step = 999, .key = 999, .configuration = {{"width", 8}}}, first.learner);
   checkpoint const file(folder / "m");
-  CHECK((file.step() == first.learner.step() && file.key() == 3));  // those of the trainer, whatever the state says
+  CHECK((file.step() == first.learner.step() && file.key() == 3));  // the values of the trainer, not of the state
   CHECK(file.setting<int>("width") == 8);
   file.resume(second.learner);
   CHECK(second.learner.step() == first.learner.step());

@@ -1,4 +1,4 @@
-// Tests JSON files: if a file is not JSON, the error has its name and the line.
+// Tests JSON files: if a file is not JSON, the error has the name of the file and the line.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/json_file.hpp"
 

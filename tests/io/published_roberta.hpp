@@ -1,4 +1,4 @@
-// A small RoBERTa with random values, in the form of a published model.
+// Makes a small RoBERTa with random values, in the form of a published model.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
-// Tests the files of a published RoBERTa: every weight is read into the right parameter, the encoder computes what
-// RoBERTa computes, and errors are named.
+// Tests the files of a published RoBERTa: every weight is read into the right parameter, the encoder's results are
+// those of RoBERTa, and errors are named.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/roberta.hpp"
 
@@ -140,8 +140,8 @@ TEST_CASE("an encoder whose table of words is stored as a language model's head 
   auto parameters = made(folder / "", false), others = made(folder / "", false);
   load_roberta(folder / "", parameters);
   write(other, w);
-  // The file is as save_model of safetensors.torch writes it: of several names for the same memory, it keeps the first
-  // in alphabetical order.
+  // The file has the form that save_model of safetensors.torch writes: if several names have the same memory, only the
+  // first name in alphabetical order is kept.
   std::string const dropped = "roberta.embeddings.word_embeddings.weight", kept = "lm_head.decoder.weight";
   safetensors_writer file;
   for (auto const& [name, e] : w.all) file.add(name == dropped ? kept : name, e.shape, e.values);

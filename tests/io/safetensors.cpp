@@ -1,4 +1,4 @@
-// Tests safetensors files: the reader returns what was written, and an error in a file is reported with its place.
+// Tests safetensors files: the reader returns what was written, and an error in a file is reported with its position.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/safetensors.hpp"
 
@@ -202,7 +202,7 @@ TEST_CASE("a tensor that metadata call another's alias is stored under that one'
                                  1));
   REQUIRE(file.stored_name("b"));
   CHECK(*file.stored_name("b") == "a");
-  CHECK(*file.stored_name("a") == "a");  // the name of a tensor comes before an alias
+  CHECK(*file.stored_name("a") == "a");  // a tensor's name has precedence over an alias
   for (auto const* name : {"c", "d", "e"}) CHECK_FALSE(file.stored_name(name));
   CHECK_FALSE(file.has("b"));
 }
@@ -264,7 +264,7 @@ TEST_CASE("bytes changed at random are read or refused, never worse") {
         if (record.type == "F32")
           sum += file.view<float>(name).extent(0) > 0 ? static_cast<double>(file.view<float>(name)(0)) : 0;
       }
-      (void)sum;  // this shows that all bytes can be read
+      (void)sum;  // all bytes can be read
       std::uint64_t header = 0;
       std::memcpy(&header, bytes.data(), sizeof header);
       CHECK(8 + header + held == bytes.size());  // every byte belongs to exactly one tensor

@@ -1,4 +1,4 @@
-// Tests the header of a safetensors file: how it describes tensors, and that every other form is refused.
+// Tests the header of a safetensors file: which tensors it describes, and that headers of any other form are refused.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/safetensors_header.hpp"
 

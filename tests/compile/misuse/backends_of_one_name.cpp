@@ -1,4 +1,4 @@
-// Lists two backends with the same name: one inherits the name of the other.
+// Lists two backends with the same name. The second backend inherits the name of the first.
 // expect: with_backend: two of these backends have one name
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/with_backend.hpp"

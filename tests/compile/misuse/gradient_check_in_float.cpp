@@ -1,4 +1,4 @@
-// Checks a layer in float, for which finite differences would measure rounding errors.
+// Checks the gradient of a layer in float. Finite differences in float would measure rounding errors.
 // expect: gradient_check: finite differences need a layer in double
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/linear.hpp"

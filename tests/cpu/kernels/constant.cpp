@@ -1,4 +1,5 @@
-// Tests the conversion of a run-time number to a compile-time constant, which is at most the largest allowed value.
+// Tests the conversion of a run-time number to a compile-time constant. The constant is at most the largest allowed
+// value.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/constant.hpp"
 

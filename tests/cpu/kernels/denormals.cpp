@@ -53,7 +53,7 @@ TEST_CASE(
   if (!cpu::without_denormals::possible()) return;
   for (cpu::borrowed_threads const borrowed : {cpu::borrowed_threads(nullptr), &lender::lend})
     for (int threads : {1, 2, 3})
-      on_a_new_thread([&] {  // on a new thread, no measurement forbids helper threads yet
+      on_a_new_thread([&] {  // on a new thread, no measurements speak against helper threads
         CAPTURE(threads, borrowed != nullptr);
         cpu::backend ex(threads);
         ex.borrowed = borrowed;

@@ -1,4 +1,4 @@
-// Tests gelu on whole registers: it is as accurate as a float allows, and all lanes give the same bits.
+// Tests gelu on whole registers: it is as accurate as float allows, and all lanes have the same bits.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/gelu.hpp"
 
@@ -19,7 +19,7 @@ TEST_CASE("the probability below a number and the bell are within a float's erro
     cpu::normal::lanes const v(simd::broadcast(x));
     double const exact = x, below = std::erfc(-exact / std::sqrt(2.0)) / 2, bell = std::exp(-exact * exact / 2);
     CAPTURE(x);
-    // The error of the formula is 8e-8; rounding adds a few units in the last place.
+    // The error of the formula is 8e-8. Rounding adds a few units in the last place.
     REQUIRE_THAT(static_cast<double>(v.below[0]), test::WithinAbs(below, 3e-7));
     REQUIRE_THAT(static_cast<double>(v.bell[simd::lanes - 1]), test::WithinAbs(bell, 1e-6));
   }

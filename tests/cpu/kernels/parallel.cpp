@@ -135,7 +135,7 @@ TEST_CASE("a call of a few microseconds stays on its thread, once that is known"
       if (elsewhere == 0) ++alone;
     }
   });
-  CHECK(alone > 900);  // all except the first few, and those after the system suspended this thread
+  CHECK(alone > 900);  // all except the first few, and those after a suspension of this thread
 }
 
 }  // namespace cpu_parallel_tests

@@ -1,5 +1,5 @@
-// Tests the decision whether helper threads are worthwhile: the accounts of callers to whom helpers save time or cost
-// time.
+// Tests the decision whether helper threads are worthwhile. Each caller has an account of the time that helpers save
+// and cost.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/payoff.hpp"
 
@@ -18,8 +18,8 @@ struct caller {
   cpu::detail::nanoseconds at = 1'000'000'000;
 
   bool alone() const { return account.alone(at); }
-  /// Simulates a call with two tasks. The caller runs one task, which takes `own` of wall-clock time and `used` of
-  /// processor time. Another thread runs the other task, and the caller then sleeps for `waited`.
+  /// Simulates a call with two tasks. The caller runs one task, which takes the wall-clock time `own` and the processor
+  /// time `used`. Another thread runs the other task. The caller then sleeps for the time `waited`.
   void call(index_t own, index_t used, index_t waited) {
     account.begin(at);
     auto const start = at, stopped = start + own * 1000;

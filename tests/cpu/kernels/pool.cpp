@@ -1,4 +1,5 @@
-// Tests the threads of the process: concurrent callers, threads that are busy with other calls, and forked processes.
+// Tests the thread pool of the process with concurrent callers, with threads that are busy with other calls, and in
+// forked processes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/pool.hpp"
 
@@ -69,7 +70,7 @@ TEST_CASE("callers at once, more than the pool has places for, all get their own
 }
 
 TEST_CASE("a caller does not wait for threads that have not begun, since all are busy with another call") {
-  constexpr int threads = 24;  // more than any other test here uses, so that all threads exist
+  constexpr int threads = 24;  // more than in other tests of this file, so that all threads exist
   std::atomic<int> begun = 0;
   std::atomic<bool> released = false, held = false;
   std::thread holder([&] {

@@ -1,4 +1,4 @@
-// The vectors of this processor, and its rate of multiply-adds.
+// Tests which vectors this processor has, and its rate of multiply-adds.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/processor.hpp"
 

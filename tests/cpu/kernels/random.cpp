@@ -1,5 +1,5 @@
-// Tests that sixteen dropout counters at once keep the same elements as one counter at a time, and that dropout covers
-// rows up to their last element.
+// Tests that dropout for sixteen counters at once keeps the same elements as for one counter at a time, and that
+// dropout includes the last element of a row.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/random.hpp"
 

@@ -1,5 +1,4 @@
-// Tests vectors of floats: incomplete vectors at the ends of rows, lanes that are selected by bits, exp, and sums
-// across lanes.
+// Tests vectors of floats: incomplete vectors at the ends of rows, lanes that bits select, exp, and sums across lanes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/simd.hpp"
 
@@ -26,7 +25,7 @@ std::vector<float> counted(int count) {
 TEST_CASE("the vectors of a row are every element once, and its tail touches nothing after it") {
   for (int k = 0; k <= 3 * lanes; ++k) {
     CAPTURE(k);
-    auto const from = counted(k);  // reading more than the tail would go beyond the row
+    auto const from = counted(k);  // a read of more than the tail would go beyond the row
     std::vector<float> to(static_cast<std::size_t>(k) + 2, -1);
     simd::each_vector(k, [&](index_t c, auto part) { part.store(to.data() + c, part.load(from.data() + c) * 2.0f); });
     for (int i = 0; i < k; ++i) REQUIRE(to[static_cast<std::size_t>(i)] == 2 * from[static_cast<std::size_t>(i)]);
@@ -51,7 +50,8 @@ TEST_CASE("exp of what is not positive has a float's digits, is zero far down an
   for (int i = 0; i <= 69 * 16; ++i) {
     float const x = -static_cast<float>(i) / 16;
     double const exact = std::exp(static_cast<double>(x));
-    // x / log 2 is computed in float, so its rounding error grows with x, and so does that of the factor.
+    // x / log 2 is computed in float, so its rounding error grows with x. The relative error of exp grows by the same
+    // amount.
     double const allowed = 3e-7 - 9e-8 * static_cast<double>(x);
     REQUIRE_THAT(static_cast<double>(simd::exp_nonpositive(simd::broadcast(x))[0]), test::WithinRel(exact, allowed));
   }

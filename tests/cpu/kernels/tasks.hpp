@@ -39,8 +39,8 @@ void on_a_new_thread(F&& f) {
   std::thread(f).join();
 }
 
-/// Threads that another program lends: they are made for each call, and counted. Their floating-point environment is
-/// the default one, which has denormal numbers.
+/// Threads that another program lends. New threads are made for each call, and counted. They have the default
+/// floating-point environment, in which denormal numbers are not treated as zero.
 struct lender {
   static inline std::atomic<int> calls = 0;
   static void lend(int workers, void (*work)(void*, int), void* context) {
@@ -54,7 +54,7 @@ struct lender {
     work(context, 0);
     for (auto& other : others) other.join();
   }
-  /// Runs the workers one after another on the caller's thread, as if no other thread could be lent.
+  /// Runs the workers one after another on the caller's thread, as if the program lent no thread.
   static void in_turn(int workers, void (*work)(void*, int), void* context) {
     for (int w = 0; w < workers; ++w) work(context, w);
   }

@@ -1,4 +1,4 @@
-// The name of the linked BLAS.
+// Tests the name of the linked BLAS.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/products/blas.hpp"
 

@@ -1,4 +1,4 @@
-// The vectors of kernels, and the remedy if the kernels are for an older processor.
+// Tests which vectors the kernels of a BLAS use, and the advice if the kernels are for an older processor.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/products/speed.hpp"
 

@@ -1,4 +1,4 @@
-// Tests BLEU as defined by sacreBLEU, against values computed by hand.
+// Tests BLEU as sacreBLEU defines it. Compares it with values that were computed by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/bleu.hpp"
 

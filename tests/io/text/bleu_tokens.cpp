@@ -1,4 +1,4 @@
-// Tests how BLEU cuts lines into tokens, against tokens found by hand.
+// Tests how BLEU cuts lines into tokens. The expected tokens were found by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/bleu_tokens.hpp"
 

@@ -1,5 +1,5 @@
-// Tests byte-level byte-pair encoding: pieces, merges and numbers found by hand, the encoding and decoding of every
-// byte, and invalid files.
+// Tests byte-level byte-pair encoding: pieces, merges and numbers that were found by hand, the encoding and decoding of
+// every byte, and invalid files.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/byte_bpe.hpp"
 
