@@ -1,5 +1,5 @@
-// Writes a small RoBERTa with random values, and its vocabulary, into an existing folder, in the files of a published
-// model:
+// Writes a small RoBERTa with random values, and its vocabulary, into an existing folder. The files have the form of a
+// published model:
 // triad-make-roberta FOLDER [SEED]
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>

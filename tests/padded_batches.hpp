@@ -22,7 +22,7 @@ struct refusing_memory : host_memory {
   }
 };
 
-/// The reference backend, except that it claims to replay recorded steps, so that loaders pad their batches.
+/// The reference backend, except that it reports that it replays recorded steps. So loaders pad their batches.
 struct replaying : reference::backend {
   using memory = refusing_memory;
 };
@@ -47,7 +47,7 @@ inline double largest_difference(outcome const& a, outcome const& b) {
   double most = std::abs(a.loss - b.loss);
   for (std::size_t i = 0; i < a.gradients.size(); ++i) {
     double const apart = std::abs(a.gradients[i] - b.gradients[i]);
-    most = apart <= most ? most : apart;  // keeps a NaN
+    most = apart <= most ? most : apart;  // a NaN stays
   }
   return most;
 }

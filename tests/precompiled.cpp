@@ -1,2 +1,2 @@
-// This file is empty: the target that owns the precompiled header of the tests needs a source file.
+// This file is empty. The target of the tests' precompiled header needs a source file.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-// Tests weights of another program: every tensor must have a parameter and every parameter a tensor; otherwise nothing
-// is changed.
+// Tests loading the weights of another program. Every tensor must have a parameter, and every parameter must have a
+// tensor. Otherwise no parameter is changed.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/weights.hpp"
 
@@ -31,7 +31,7 @@ using set = parameter_set<stack, reference::backend>;
 
 stack stack_of(bool tied) { return {{extents<dyn, dyn>(2, 2)}, extents<dyn>(3), tied}; }
 
-// Returns three layers of another program with that program's names: w.0, b.0, ...
+// Returns three layers of another program, which calls its tensors w.0, b.0, ...
 safetensors foreign(bool more = false) {
   safetensors_writer file;
   for (int k = 0; k < 3; ++k) {
@@ -107,7 +107,7 @@ TEST_CASE("a tensor of a type without numbers hinders only the parameter that wo
 }
 
 TEST_CASE("tensors that share memory are stored once, and a model that does not share them takes each from there") {
-  // The file is as save_model of safetensors.torch writes three layers that share their memory.
+  // The file has the form in which save_model of safetensors.torch writes three layers that share their memory.
   safetensors_writer file;
   file.add("w.0", {2, 2}, std::vector<float>{1, 2, 3, 4});
   file.add("b.0", {2}, std::vector<float>{5, 6});
@@ -234,12 +234,12 @@ TEST_CASE("PyTorch's encoder has three maps in one tensor, which are written and
       CHECK(view.data_handle()[i] == 0.0f);
   });
 
-  // It is an error if a part of a parameter is missing, or if a tensor has no parameter.
+  // If a part of a parameter is missing, or if a tensor has no parameter, this is an error.
   renames const without_value{{"layers.*.self_attn.in_proj_weight", "*.attention.query.weight", 0, 3},
                               {"layers.*.self_attn.in_proj_weight", "*.attention.key.weight", 1, 3},
                               {"layers.*.self_attn.in_proj_weight", "*.attention.value.weight", 1, 3}};
   CHECK_THROWS_WITH(save_weights(path, made, without_value), contains("which another parameter has become"));
-  // A function can make the names; this one counts parts from 1.
+  // A function can make the names. This function counts the parts of a name from 1.
   auto const from_one = [&](std::string const& name) {
     auto theirs = names(name);
     if (theirs.parts > 1) ++theirs.part;

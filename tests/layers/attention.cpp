@@ -1,5 +1,5 @@
-// Tests self-attention with its projections: against its definition, with relative positions, and with a cache of keys
-// and values.
+// Tests self-attention with its projections. Compares it with its definition, also with relative positions, and tests
+// the cache of keys and values.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/attention.hpp"
 
@@ -25,7 +25,7 @@ struct sentences : test::sentences {
   sentences() : test::sentences(6) {}
 };
 
-// Computes self-attention with relative positions by its definition, with the parameters of a layer.
+// Computes self-attention with relative positions by the definition, with the parameters of a layer.
 std::vector<double> written_out(sentences const& s, self_attention<double> const& layer,
                                 self_attention<double>::fields<double const> const& w) {
   index_t const k = width / heads;
@@ -42,7 +42,7 @@ std::vector<double> written_out(sentences const& s, self_attention<double> const
   auto projections = w.projections;
   std::vector<std::vector<double>> qkv;
   tensor<double const, dyn, dyn> weight(nullptr, 0, 0);
-  walk(projections, [&](std::string const&, auto view) {  // query, key and value; each has a weight and a bias
+  walk(projections, [&](std::string const&, auto view) {  // query, key and value, each with weight and bias
     if constexpr (decltype(view)::rank() == 2)
       weight = tensor<double const, dyn, dyn>(view);
     else
@@ -123,7 +123,7 @@ TEST_CASE("self-attention of static and of dynamic shape computes the same bits,
     for (double v : part.values) CHECK(v == 0);
 }
 
-// Computes one token after another, as a decoder does, with cached keys and values of earlier tokens.
+// Computes one token after another with the cached keys and values of earlier tokens, like a decoder.
 TEST_CASE("a causal layer says of the newest token with a cache what it says of the whole sequence without") {
   reference::backend ex;
   index_t const n = 5;

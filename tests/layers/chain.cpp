@@ -1,5 +1,5 @@
-// Tests chained layers and residual layers: values and gradients equal those of calling the two layers one after the
-// other.
+// Tests chained layers and residual layers: values and gradients equal those of two layers that are called one after
+// the other.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/chain.hpp"
 
@@ -77,8 +77,8 @@ TEMPLATE_TEST_CASE("chains and residuals of row layers have the gradient of thei
   auto const x = random_values(rows * d, 1);
   tensor<double const, dyn, dyn> const in(x.data(), rows, d);
   for (double rate : {0.0, 0.3}) {
-    // Covers both ways to add the input: in residual itself (for a chain, a norm), and in the epilogue of a product
-    // (for a feed-forward block, an affine map).
+    // Tests both ways to add the input: in the residual layer, around a chain or a norm, and in the epilogue of a
+    // matrix product, around a feed-forward block or an affine map.
     auto const mixed =
         chain(residual(feed_forward<double>(d, 7, d, rate)),
               chain(before_norm<double, feed_forward<double>, dyn>(feed_forward<double>(d, 4, d, rate), d),
@@ -126,7 +126,8 @@ TEMPLATE_TEST_CASE("chains carry graphs to the layers that need them, and repeat
   edge_input<double, 4> const in{tensor<double const, dyn, 4>(x.data(), shape.dims.rows), shape.batch()};
   using attention = triangular_attention<double, 4, 2>;
   output_shape const out{shape.dims.rows, 4};
-  // Three chains: a layer on rows before one on graphs, a layer on graphs before one on rows, and two layers on graphs.
+  // Tests three chains: a layer on rows and a layer on graphs, a layer on graphs and a layer on rows, and two layers on
+  // graphs.
   auto const block = before_norm<double, attention, 4>(attention{{}, triangle_form::full, false, 0.3}, 4);
   CHECK_GRADIENT(gradient_check(ex, block, shape.dims, in, out));
   CHECK_GRADIENT(gradient_check(ex, chain(attention{}, residual(linear<double, 4, 4>{})), shape.dims, in, out));

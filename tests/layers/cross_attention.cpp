@@ -1,5 +1,5 @@
-// Tests attention to another sequence, with its projections: gradients of both sides, names, and keys that are computed
-// beforehand.
+// Tests attention to another sequence, with its projections: gradients of both sides, names of parameters, and keys
+// that are computed before the call.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/cross_attention.hpp"
@@ -66,7 +66,7 @@ TEST_CASE("cross-attention has the gradient of its value in what looks and in wh
             auto const in = p.input(at[1].values, at[2].values);
             layer.forward(ex, c, parameters.values(), in, saved, matrix_of(y.data(), p.rows, d));
             if (g == nullptr) return;
-            // dx is overwritten. The gradient of the source is added to, because a decoder has many such layers.
+            // dx is overwritten. The layer adds to the gradient of the source, because a decoder has many such layers.
             on_host(ex, [&] { std::fill((*g)[2].values.begin(), (*g)[2].values.end(), 0.0); });
             layer.backward(ex, c, parameters.values(), in, saved, read(p.dy.data(), p.rows, d),
                            matrix_of((*g)[1].values.data(), p.rows, d), parameters.gradients(), {},

@@ -1,4 +1,4 @@
-// Tests the dropout layer: which elements it drops, when, and its gradient.
+// Tests the dropout layer: which elements it drops, in which calls it drops elements, and its gradient.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/dropout.hpp"
 

@@ -1,4 +1,4 @@
-// Graphs of 3, 1 and 4 nodes, with states of their edges. Some triangles are masked. On request, only three edges are
+// Graphs of 3, 1 and 4 nodes, with states of their edges. Some triangles are masked. If `pruned`, only three edges are
 // read.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,4 +1,5 @@
-// Tests that an Edge Transformer layer computes the same states node by node as for the whole causal graph at once.
+// Tests that an Edge Transformer layer that computes the states of a causal graph node by node has the same results as
+// for the whole graph.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <vector>
@@ -15,8 +16,8 @@ using namespace triad;
 
 constexpr index_t d = 12, heads = 3;
 
-/// Two layers over graphs that begin with s source nodes, and to which nodes are added. Each slot continues a
-/// hypothesis of its own.
+/// Two layers over graphs that begin with s source nodes. In every step, a node is added to each graph. Each slot
+/// continues its own hypothesis.
 template <class Layer>
 struct stack {
   using states = typename Layer::output;
@@ -45,7 +46,7 @@ struct stack {
     }
   }
 
-  /// Returns the states (n, n, d) of graph g after both layers, computed for all nodes at once.
+  /// Returns the states (n, n, d) of graph g after both layers, computed for all nodes together.
   std::vector<double> whole(index_t g) const {
     reference::backend ex;
     index_t const s = sources.size[static_cast<std::size_t>(g)], n = s + steps;

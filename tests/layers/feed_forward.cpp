@@ -1,5 +1,4 @@
-// Tests the feed-forward block: its gradient with each activation, and that relu does not need the memory that gelu
-// needs.
+// Tests the feed-forward block: its gradient with each activation, and that relu needs less memory than gelu.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/feed_forward.hpp"
 

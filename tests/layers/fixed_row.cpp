@@ -1,4 +1,4 @@
-// Tests a row of a table that is never learned: its gradient is set to zero, whatever was added to it.
+// Tests a row of a table that is not learned. The row's gradient is set to zero, whatever was added to it.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/fixed_row.hpp"
 

@@ -1,5 +1,5 @@
-// Tests the fuse-attention layer: its gradients against finite differences, with dropout, and that computing the
-// projections elsewhere changes no result.
+// Tests the fuse-attention layer. Compares its gradients with finite differences, also with dropout. Also tests that
+// projections that are computed elsewhere give the same results.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/fuse_attention.hpp"
 
@@ -87,7 +87,7 @@ TEMPLATE_TEST_CASE("gradients of the fuse-attention layer are those of finite di
     };
     check(p.x, p.dx);
     check(p.states, p.d_states);
-    check(p.values, p.gradients);  // also the keys' bias, whose gradient is zero
+    check(p.values, p.gradients);  // includes the keys' bias, whose gradient is zero
   }
 }
 

@@ -1,4 +1,5 @@
-// Tests a layer of an encoder or decoder with each choice of sublayers: gradients of all its inputs, and names.
+// Tests a layer of an encoder or decoder with each choice of sublayers: the gradients of all inputs, and the names of
+// parameters.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/fused_layer.hpp"
@@ -50,7 +51,7 @@ TEST_CASE("a fused layer has the gradient of its value in its tokens, the states
         c.key = 5;
         c.step = &step;
         std::vector<double> y(dy.size());
-        if (g != nullptr)  // both gradients are added to, since many layers read these inputs
+        if (g != nullptr)  // the layer adds to both gradients: many layers read these inputs
           for (std::size_t t : {2u, 3u}) (*g)[t].values.assign((*g)[t].values.size(), 0.0);
         test::with_scratch(ex, c, [&](auto& backend, call const& now) {
           layer.forward(backend, now, parameters.values(), in, saved, matrix_of(y.data(), rows, d));

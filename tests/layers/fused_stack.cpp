@@ -1,4 +1,4 @@
-// Tests all layers of an encoder or decoder together: shared memory is not counted for any single layer.
+// Tests all layers of an encoder or decoder together. Memory that layers share is not part of the memory of a layer.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/fused_stack.hpp"
 

@@ -24,7 +24,7 @@ View view_of(Values& values, index_t columns) {
   return View(values.data(), static_cast<index_t>(values.size()) / columns, columns);
 }
 
-// A layer with the memory for one call. The value and all gradients are functions of all arguments.
+// A layer together with the memory for one call. The value and all gradients are functions of all arguments.
 template <class Layer, class Ex>
 struct bench {
   using input = typename Layer::input;
@@ -64,7 +64,8 @@ struct bench {
     throw contract_violation("the bench has no " + path);
   }
 
-  // Returns y . dy at a point. If `gradient` is given, also computes every gradient of that number.
+  // Returns y . dy at a point. If `gradient` is given, also computes the gradient of this number with respect to every
+  // argument.
   double run(variables const& point, variables* gradient = nullptr) {
     auto const last = point.size() - 3;
     std::size_t t = 0;
@@ -128,7 +129,7 @@ TEMPLATE_TEST_CASE("graph attention layers of many shapes have the gradients of 
                   d = h * (h == 1 ? 4 : 2 + static_cast<index_t>(random.below(4)));
     double const rate = random.below(3) == 0 ? 0.3 : 0.0;
     bench<graph_attention_layer<double>, TestType> b({d, h, rate}, sizes);
-    auto const often = random.below(4);  // about this many quarters of the edges have a label
+    auto const often = random.below(4);  // about `often` quarters of the edges have a label
     for (auto& label : b.label) label = random.below(4) < often;
     CAPTURE(drawn, sizes, d, h, rate, b.label);
     CHECK_GRADIENT(b.check());

@@ -1,5 +1,5 @@
-// Tests the functions that all layers share: the states in an input, the number of its columns, and options for
-// planning memory.
+// Tests functions that all layers share. They return the states in an input, the number of columns of an input, and the
+// options for planning memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/layer.hpp"
 
@@ -33,7 +33,7 @@ static_assert(columns_in(narrowing_layer{}) == 6 && columns_out(narrowing_layer{
 static_assert(columns_in(widening_layer{}) == 5 && columns_out(widening_layer{}) == 7);
 static_assert(rows_wanted(9, 0) == 9 && rows_wanted(9, 3) == 3);
 static_assert(row_dims(graph_dims{1, 9, 3, 27, 3}).rows == 9);
-// Columns clash only if both numbers are static and different.
+// Columns clash only if both numbers of columns are static and different.
 static_assert(detail::columns_clash<tensor<float, dyn, 3>, tensor<float, dyn, 4>>() &&
               !detail::columns_clash<tensor<float, dyn, 3>, tensor<float, dyn, dyn>>() &&
               !detail::columns_clash<tensor<float, 3, dyn>, tensor<float, 4, dyn>>());

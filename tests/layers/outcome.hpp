@@ -1,4 +1,4 @@
-// All results of a layer, for a comparison of two layers: its output times fixed factors, and every gradient.
+// All results of a layer: its output times fixed factors, and every gradient. Tests compare the results of two layers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -65,9 +65,9 @@ std::vector<std::string> paths_of(Layer const& layer) {
   return paths;
 }
 
-/// A gradient_check for a layer with several inputs. run(parameters, at, d) must return the value at `at`.
-/// The first tensor of `at` has the parameters, which `parameters` already refers to. If d is not null, run must add to
-/// the parameters' gradients and overwrite the gradients of the other tensors, d[1] and following.
+/// A gradient_check for a layer with several inputs. run(parameters, at, d) must return the value at `at`. `parameters`
+/// refers to the first tensor of `at`, which has the parameters. If `d` is not null, run() must also add to the
+/// parameters' gradients, and overwrite the gradients of all other tensors, d[1] and following.
 template <class Layer, class Run>
 gradient_report check_use(Layer const& layer, variables const& inputs, Run&& run,
                           gradient_check_options const& options = {}) {

@@ -1,4 +1,5 @@
-// Tests the sequence of norm, feed-forward block and norm: against its parts, its gradient, static and dynamic sizes.
+// Tests the sequence of norm, feed-forward block and norm: that it equals its parts, its gradient, and static and
+// dynamic sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/post_norm_block.hpp"
 

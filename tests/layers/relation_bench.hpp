@@ -1,5 +1,5 @@
-// A relation-aware layer with the memory for one call, for tests. The value and all gradients are functions of all
-// arguments.
+// A relation-aware layer together with the memory for one call, for tests. The value and all gradients are functions of
+// all arguments.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -30,7 +30,7 @@ struct setting {
   }
   /// Makes a few small graphs, with or without a mask, and chooses some edges to be read.
   explicit setting(random_stream& random) : graphs(sizes(random)), source(), target(), edge() {
-    auto const sometimes = random.below(3);  // 0: nothing is masked; otherwise about this many quarters
+    auto const sometimes = random.below(3);  // about `sometimes` quarters of the elements are masked
     if (sometimes > 0)
       for (index_t r = 0; r < rows; ++r) masked.push_back(random.below(4) < sometimes);
     for (index_t g = 0, r = 0; g < graphs.dims.graphs; ++g) {
@@ -73,7 +73,7 @@ struct bench {
   setting s;
   Layer layer;
   Ex ex;
-  bool pruned, nodes_wanted;  // nodes_wanted: only if the layer updates edges
+  bool pruned, nodes_wanted;  // nodes_wanted: for a layer that updates edges
   parameter_set<Layer, Ex> params;
   std::vector<double> x, edges, y_nodes, y_edges, dx, d_edges;
   std::uint64_t step = 6;
@@ -114,7 +114,7 @@ struct bench {
     return layer.plan_saved(place, s.graphs.dims, keep::everything, pruned ? (updates ? 1 : 2) * s.wanted() : 0);
   }
 
-  // Computes y. If `back`, also computes every gradient for the cotangents dy.
+  // Computes y. If `back`, also computes every gradient from the gradient dy of y.
   void run(bool back) {
     spoiled_memory const memory([&](arena& a) { return plan(a); });
     auto place = memory.place();
@@ -194,7 +194,7 @@ struct bench {
   }
 };
 
-/// Checks the gradients of layers of many sizes, over many graphs, by finite differences.
+/// Checks the gradients of layers of many sizes on many graphs by finite differences.
 template <class Layer, class Ex>
 void check_gradients_of_many_shapes() {
   random_stream random(19, 44);

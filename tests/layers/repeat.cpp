@@ -1,5 +1,5 @@
-// Tests repeated layers: gradients of tied and untied layers, if all values are kept or fewer; static and dynamic
-// sizes; and a repeat of no layers.
+// Tests repeated layers: the gradients of tied and untied layers if all values are kept, or only some; static and
+// dynamic sizes; and a repeat of zero layers.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/repeat.hpp"
 
@@ -60,7 +60,7 @@ TEST_CASE(
     test::expect_same(all, test::outcome_of(fixed, g.dims(), g.input<d>(), shape, keep::inputs));
     CHECK(all.gradient.size() == (tied ? 1u : 3u) * 13 + 1);
 
-    // With keep::nothing, the value is the same, and a backward pass is refused.
+    // With keep::nothing, the value is the same. A backward pass is then refused.
     reference::backend ex;
     gradient_check_options none;
     none.kept = keep::nothing;
@@ -108,7 +108,7 @@ TEST_CASE("wanted rows are those of the whole result, pruned or gathered, and so
     result r;
     r.y.resize(static_cast<std::size_t>(rows * d));
     r.dx.resize(static_cast<std::size_t>(g.rows() * d));
-    std::vector<double> dy(r.y.size());  // the rows that are read, in whatever order
+    std::vector<double> dy(r.y.size());  // the rows that are read, in any order
     for (std::size_t k = 0; k < 3; ++k)
       for (std::size_t c = 0; c < d; ++c)
         dy[(wants ? k : static_cast<std::size_t>(g.wanted[k])) * d + c] = static_cast<double>(k + c) - 3;

@@ -1,4 +1,4 @@
-// Tests a layer whose input is added to its output: the sum, and the sum of gradients.
+// Tests a layer whose input is added to its output: the output and the gradient are sums.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/residual.hpp"
 
@@ -14,7 +14,7 @@ using namespace triad;
 
 constexpr index_t d = 3;
 
-// An affine map adds the input in the epilogue of its product; a norm adds it in a pass afterwards.
+// An affine map adds the input in the epilogue of its matrix product. A norm adds the input in a later pass.
 TEMPLATE_TEST_CASE("a residual adds its input to the value, and the result's gradient to the input's", "",
                    linear<double>, layer_norm_layer<double>) {
   reference::backend ex;

@@ -1,4 +1,4 @@
-// States of the tokens of three sequences, of 4, 1 and 5 tokens. On request, the last token but one is masked.
+// States of the tokens of three sequences, of 4, 1 and 5 tokens. If `masked`, the last token but one is masked.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

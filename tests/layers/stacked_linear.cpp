@@ -1,5 +1,5 @@
-// Tests several maps of one input that are computed as one product. In names and values, each must equal a separate
-// affine map.
+// Tests several affine maps of one input that are computed as one matrix product. The names and values of each map must
+// equal those of a separate affine map.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/stacked_linear.hpp"
 

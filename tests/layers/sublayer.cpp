@@ -21,7 +21,7 @@ affine of_width(index_t d, norm_position place, double rate = 0, double epsilon 
   return {linear<double>{extents<dyn, dyn>(d, d)}, {extents<dyn>(d), epsilon}, rate, place};
 }
 
-// For two columns, a norm gives -1 and 1, or half of these if epsilon is three times the variance.
+// The norm of two columns is -1 and 1. If epsilon is three times the variance, it is -0.5 and 0.5.
 TEST_CASE("a norm comes after the sum, or before the branch, off the residual stream") {
   reference::backend ex;
   std::vector<double> const weight{0, 1, 1, 0}, bias{1, 3}, gain{1, 1}, zero{0, 0}, x{3, 5};
@@ -38,7 +38,7 @@ TEST_CASE("a norm comes after the sum, or before the branch, off the residual st
     layer.forward(ex, {}, w, read(x.data(), 1, 2), saved, tensor<double, dyn, dyn>(y.data(), 1, 2));
     return y;
   };
-  // The branch maps (3, 5) to (6, 6). So the sum is (9, 11), whose variance is 1.
+  // The branch maps (3, 5) to (6, 6). So the sum is (9, 11), which has variance 1.
   CHECK(run(norm_position::after, 3) == std::vector<double>{-0.5, 0.5});
   // The norm gives (-0.5, 0.5), which the branch maps to (1.5, 2.5).
   CHECK(run(norm_position::before, 3) == std::vector<double>{4.5, 7.5});

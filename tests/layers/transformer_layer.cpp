@@ -1,4 +1,5 @@
-// Tests the Transformer layer: gradients in every arrangement of its parts, and which tokens attend to which.
+// Tests the Transformer layer: gradients for every order of norms and sublayers, and which tokens attend to which
+// tokens.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/transformer_layer.hpp"
 
@@ -155,8 +156,8 @@ TEST_CASE("a Transformer layer lists its parameters by name, and keeps as much w
     return planned_bytes(
         [&](arena& a) { (void)transformer_layer<float>({64, 4, 256, 0.1, norms}).plan_saved(a, row_dims(1000)); });
   };
-  // The layer saves for each row: projections 3 d; context, t, u and v with d each; hidden states 4 d; lse for each
-  // head; and two statistics for each of two norms.
+  // For each row, the layer saves projections of 3 d numbers; context, t, u and v of d numbers each; hidden states of 4
+  // d numbers; lse for each head; and two statistics for each of two norms.
   CHECK(bytes(norm_position::after) >= 1000 * (11 * 64 + 8) * sizeof(float));
   CHECK(bytes(norm_position::after) <= 1000 * (11 * 64 + 8) * sizeof(float) + 12 * (arena_slack + arena_alignment));
   CHECK(bytes(norm_position::before) == bytes(norm_position::after));

@@ -1,4 +1,4 @@
-// Tests triangular attention with its projections: gradients in every form, names, and weights.
+// Tests triangular attention with its projections: gradients in every form, names of parameters, and attention weights.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/triangular_attention.hpp"
 
@@ -80,7 +80,7 @@ TEST_CASE("an edge's weights over the middle nodes of its graph sum to one in ea
     double sum = 0;
     for (std::size_t l = 0; l < 4; ++l) {
       sum += found[4 * h + l];
-      // The triangle (1, l, 3) of the third graph comes after 27 + 1 triangles of the first two graphs.
+      // 27 + 1 triangles of the first two graphs precede the triangles (1, l, 3) of the third graph.
       bool const shut = g.masked[28 + (1 * 4 + l) * 4 + 3] != 0;
       CHECK((found[4 * h + l] == 0) == shut);
       any = any || shut;

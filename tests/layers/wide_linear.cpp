@@ -1,5 +1,5 @@
-// Tests the affine map of wide rows. Its values and gradients, computed in chunks, equal those of the plain map. Unused
-// columns are not read.
+// Tests the affine map of wide rows. Its values and gradients, which are computed in chunks, equal those of the plain
+// map. Unused columns are not read.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/wide_linear.hpp"
 
@@ -20,7 +20,7 @@ using namespace triad;
 
 constexpr index_t chunk = wide_chunk, out = 3;
 
-/// wide_linear as a layer. It reads the columns of its rows up to `used`.
+/// wide_linear as a layer. It reads the first `used` columns of its rows.
 template <index_t Out>
 struct used_once {
   using input = tensor<double const, dyn, dyn>;
@@ -74,7 +74,7 @@ TEMPLATE_TEST_CASE("an affine map of wide rows has the gradient of its value, al
     }
 }
 
-/// Computes y for random values. In x and in the weight, columns after the used ones have the value `behind`.
+/// Computes y for random values. In x and in the weight, the unused columns have the value `behind`.
 template <class T, class Ex>
 std::vector<T> result(Ex& ex, index_t rows, index_t in, index_t used, T behind) {
   constexpr index_t slack = 16;  // a kernel may read a whole vector at the end of a row

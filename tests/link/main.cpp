@@ -1,4 +1,4 @@
-// The first of two source files that include every header; other.cpp is the second.
+// The first of two source files that include every header. other.cpp is the second.
 // SPDX-License-Identifier: Apache-2.0
 #include <string_view>
 

@@ -1,5 +1,5 @@
-// Compiled twice with different flags, and linked into one program. Collects results of the cpu backend under a name
-// for each of the two.
+// This file is compiled twice with different flags, and both objects are linked into one program. Each object defines a
+// function, with its own name, that returns results of the cpu backend.
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/link/math_flags.hpp"
 
@@ -29,7 +29,7 @@ using namespace triad;
 
 namespace {
 
-// Returns numbers that a compiler cannot know.
+// Returns numbers that a compiler cannot compute at compile time.
 std::vector<float> numbers(index_t count) {
   random_stream random(5, static_cast<std::uint64_t>(count));
   std::vector<float> some(static_cast<std::size_t>(count));
@@ -49,8 +49,8 @@ matrix<float> rows_of(std::vector<float>& x, index_t width) {
   return make_matrix(x.data(), static_cast<index_t>(x.size()) / width, width, width);
 }
 
-// Computes causal attention with masked keys. All keys of the second sequence are masked. So are all keys that the
-// first query of the first sequence could attend to.
+// Computes causal attention with masked keys. All keys of the second sequence are masked. In the first sequence, all
+// keys that the first query could attend to are masked.
 void attend(answers& found) {
   cpu::backend ex(1);
   std::vector<index_t> const size{21, 3}, first{0, 21};

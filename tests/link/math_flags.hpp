@@ -1,4 +1,4 @@
-// The results of one object of math_flags.cpp, and a description of those that are wrong.
+// The results of one object of math_flags.cpp, and a description of its wrong results.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,6 +15,6 @@ struct answers {
   }
 };
 
-// The same source file, compiled without flags and with flags that relax arithmetic.
+// The functions of the two objects: compiled without flags, and with flags that relax arithmetic.
 answers by_no_flags();
 answers by_flags();

@@ -1,5 +1,5 @@
 // Compares the results of the two objects of math_flags.cpp. Prints a number that depends on every bit of the first
-// one's results.
+// object's results.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
 // Trains a small Edge Transformer, and prints a number that depends on every bit of its parameters. The file is
-// compiled twice: with kernels of its own, and with compiled kernels. Both programs must print the same number.
+// compiled twice. The first program compiles the kernels itself, and the second links compiled kernels. Both programs
+// must print the same number.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <cstdio>

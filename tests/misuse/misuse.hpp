@@ -1,4 +1,4 @@
-// Every misuse of the library must throw an error whose message is one sentence, in every build.
+// In every build, every misuse of the library must throw an error whose message is one sentence.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -47,7 +47,7 @@ struct size_field {
   index_t& (*of)(Sizes&);
 };
 
-/// Checks that Model(sizes) accepts the given sizes, and refuses them if any one of them is impossible.
+/// Checks that Model(sizes) accepts the given sizes, and refuses them if one of them is replaced by an impossible size.
 template <class Model, class Sizes>
 void expect_sizes_checked(std::string const& model, Sizes const& good, std::vector<size_field<Sizes>> const& fields) {
   CHECK_NOTHROW(Model(good));
@@ -61,7 +61,7 @@ void expect_sizes_checked(std::string const& model, Sizes const& good, std::vect
     }
 }
 
-/// Checks that Model(sizes) refuses dropout rates that would drop everything, or that are not rates.
+/// Checks that Model(sizes) refuses dropout rates outside of [0, 1).
 template <class Model, class Sizes>
 void expect_rate_checked(std::string const& model, Sizes const& good, double& (*rate)(Sizes&)) {
   for (double bad : {1.0, 7.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {

@@ -1,5 +1,6 @@
-// Tests dependency parsers: gradients in every arrangement, and the meaning of their scores. Memory must not grow with
-// the number of relations times the number of pairs. Any number of threads must give the same bits.
+// Tests dependency parsers: gradients for all combinations of options, and the meaning of scores. Memory must not grow
+// with the number of relations times the number of pairs. The bits of the results must not depend on the number of
+// threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/dependency_parser.hpp"
 
@@ -24,7 +25,7 @@ constexpr index_t width = 6, reach = 2, tokens = 6, relations = 5, inner = 4;
 using sentences = std::vector<std::vector<attached_token>>;
 using loader_type = dependency_loader<reference::backend, double>;
 
-// Returns sentences with random parents. The parents need not form trees, because the loss does not require that.
+// Returns sentences with random parents. The parents need not form trees, because the loss does not require trees.
 sentences some_sentences() {
   random_stream random(5, 2);
   sentences all;
@@ -83,7 +84,7 @@ TEMPLATE_TEST_CASE("dependency parsers have the gradient of their loss", "", TRI
   }
 }
 
-// A model with initial values on one batch, and its results.
+// A model with initial values, one batch, and the results.
 template <class Model>
 struct asked {
   reference::backend ex;

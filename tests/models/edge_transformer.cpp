@@ -1,4 +1,5 @@
-// Tests the Edge Transformer: its gradient in every arrangement, and that pruning and recomputation change nothing.
+// Tests the Edge Transformer: its gradient for all combinations of options, and that pruning and recomputation do not
+// change results.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/edge_transformer.hpp"
 

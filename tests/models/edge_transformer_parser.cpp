@@ -1,4 +1,5 @@
-// Tests the parser: its gradient in every arrangement. Padding must change no result, except where a parent is padding.
+// Tests the parser: its gradient for all combinations of options. Padding must not change a result, except where a
+// parent is padding.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/edge_transformer_parser.hpp"
 
@@ -72,7 +73,7 @@ TEST_CASE("a word whose vector is not learned is none for the verb either, dropp
     parser_use<edge_transformer_parser<double>, reference::backend> use(z, keep::everything, all);
     std::vector<double> gradient(use.values().size());
     use.run(use.values(), &gradient);
-    auto const row = gradient.begin() + token * width;  // the table of words comes first in the buffer
+    auto const row = gradient.begin() + token * width;  // the table of words is first in the buffer
     CHECK(std::all_of(row, row + width, [](double g) { return g == 0; }));
   }
 }

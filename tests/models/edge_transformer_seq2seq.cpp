@@ -1,5 +1,5 @@
-// Tests the encoder-decoder Edge Transformer: its gradient in every arrangement, that padding changes no result, and
-// that the decoder's results do not depend on future tokens.
+// Tests the encoder-decoder Edge Transformer: its gradient for all combinations of options, that padding does not
+// change results, and that the decoder's results do not depend on future tokens.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/edge_transformer_seq2seq.hpp"
 
@@ -101,7 +101,7 @@ TEMPLATE_TEST_CASE("an encoder and decoder of edges have the gradient of their l
   test::check_gradient_of(use_of<fixed, TestType>({"paper", sizes(), keep::inputs}), true);
 }
 
-// The same pairs in graphs of equal size. Unused nodes are masked, and so is the future.
+// The same pairs in graphs of equal size. Unused nodes and future nodes are masked.
 struct padded_pairs {
   static constexpr index_t s = 5, t = 5, n = s + t, filler = 3;
   edge_pair_layout layout;
@@ -194,7 +194,7 @@ TEMPLATE_TEST_CASE("pairs side by side have the loss and the gradient of pairs w
                    TRIAD_TEST_BACKENDS) {
   for (auto const& each : arrangements()) {
     CAPTURE(each.name);
-    auto const a = without_dropout(each);  // with dropout, elements would have other numbers if the batch is padded
+    auto const a = without_dropout(each);  // with dropout, padding would change which elements are dropped
     using model = edge_transformer_seq2seq<double>;
     auto ragged = use_of<model, TestType>(a);
     test::model_use<model, TestType, padded_pairs> padded(model(a.sizes), a.kept, padded_pairs(ragged.model.layout));
@@ -278,8 +278,8 @@ TEMPLATE_TEST_CASE("what edges say of a pair depends on its source and on the to
                    TRIAD_TEST_BACKENDS) {
   for (auto const& a : arrangements()) {
     CAPTURE(a.name);
-    auto const& one = three[1];           // it has three tokens and so four answers
-    bool const far = a.sizes.layers > 1;  // with one layer, states depend on no other token's edges
+    auto const& one = three[1];           // three tokens, and so four answers
+    bool const far = a.sizes.layers > 1;  // with one layer, states do not depend on other tokens
     auto const alone = logits_of<TestType>(a, {one});
     CHECK(distance(rows_of(logits_of<TestType>(a, three), 3, 4), alone) < 1e-12);
     for (std::size_t k = 0; k < 3; ++k) {

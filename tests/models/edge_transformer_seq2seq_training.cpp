@@ -1,5 +1,5 @@
-// Tests training of the encoder-decoder Edge Transformer: any number of threads gives the same bits, a step allocates
-// nothing, and the memory that is used is the planned memory.
+// Tests training of the encoder-decoder Edge Transformer: the number of threads does not change a bit, a step does not
+// allocate memory, and training uses exactly the planned memory.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstddef>

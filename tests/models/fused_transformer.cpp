@@ -1,4 +1,5 @@
-// Tests the whole LRF model: its gradient in every arrangement, which inputs its results depend on, and that it learns.
+// Tests the whole LRF model: its gradient for all combinations of options, which inputs its results depend on, and that
+// it learns.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/fused_transformer.hpp"
 
@@ -175,7 +176,7 @@ TEMPLATE_TEST_CASE("padding that is masked changes neither the loss nor its grad
     for (auto a : arrangements(norm_position::after)) {
       CAPTURE(a.name, before);
       a.sizes.dropout = a.sizes.encoder.layer.dropout = a.sizes.decoder.layer.dropout =
-          0;  // with dropout, elements would have other numbers if the batch is padded
+          0;  // with dropout, padding would change which elements are dropped
       using model = fused_transformer<double>;
       test::model_use<model, TestType, loader> ragged(model(a.sizes), a.kept, loaded(three));
       test::model_use<model, TestType, padded_pairs> padded(model(a.sizes), a.kept, padded_pairs(before));

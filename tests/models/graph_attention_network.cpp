@@ -1,5 +1,5 @@
-// Tests the graph attention network: gradients, recomputation, padding, other node numbers, how far information
-// travels, threads, and memorising a few examples.
+// Tests the graph attention network: gradients, recomputation, padding, renumbered nodes, how far information travels,
+// threads, and that it memorises a few examples.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/graph_attention_network.hpp"
 

@@ -1,5 +1,5 @@
-// Tests models of labelled graphs that are composed of any embedding, layers and readout. One of them must have the
-// same bits as the Edge Transformer. The gradients of others are checked.
+// Tests models of labelled graphs that are composed of an embedding, layers and a readout. One composed model must have
+// the same bits as the Edge Transformer. The gradients of other models are checked.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/graph_model.hpp"
 
@@ -46,7 +46,7 @@ edge_transformer_layer_options layer_sizes() { return {width, 2, 8, 0.2, triangl
 template <class T>
 using layer_of = edge_transformer_layer<T>;
 
-// The layer y = relu(x u' + c) * (x v' + e), a readout that the library does not have.
+// The layer y = relu(x u' + c) * (x v' + e). The library does not have this readout.
 template <class T>
 struct gated_readout {
   using input = tensor<T const, dyn, dyn>;  // (b, d)
@@ -106,7 +106,8 @@ void check_gradient(Ex& ex, Model const& model) {
   CHECK_GRADIENT(gradient_check(ex, model, q.shape.dims, q.input(), {3, targets}));
 }
 
-// The same graphs, two of which have further questions. One of these is about an edge that already has a question.
+// The same graphs. Two of them have further questions. One further question is about an edge that already has a
+// question.
 struct further_questions : questions {
   double share = 0.7;
   further_questions() {
@@ -164,7 +165,7 @@ TEST_CASE("with the Edge Transformer's parts it is the Edge Transformer, and lay
   auto const expected = logits_of(whole);
   feed_forward<double> const readout(width, width, targets);
   CHECK(logits_of(graph_model(embedded(), stacked(1), readout)) == expected);
-  // The initial values of a layer depend on its name, layers.0 or layers, so the parameters are copied.
+  // The initial values of a layer depend on its name, which is layers.0 or layers, so the parameters are copied.
   graph_model const single(embedded(), layer_of<double>(layer_sizes()), readout);
   questions const q;
   cpu::backend ex(1);

@@ -1,5 +1,5 @@
-// Code that tests of models of labelled graphs share: a model with the memory for one pass, and properties that all
-// models have.
+// Code that tests of models of labelled graphs share: a model together with the memory for one pass, and checks of
+// properties that all models have.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -35,7 +35,7 @@ struct drawn_graph {
     random_stream random(2, stream);
     for (index_t e = 0; e < n * n; ++e) label.push_back(random.below(labels));
   }
-  /// Returns the same graph with other node numbers: node i becomes node to[i].
+  /// Returns this graph with other node numbers: node i becomes node to[i].
   drawn_graph renamed(std::vector<index_t> const& to) const {
     drawn_graph r = *this;
     auto const name = [&](index_t i) { return to[static_cast<std::size_t>(i)]; };
@@ -202,7 +202,8 @@ double largest_difference(std::vector<T> const& a, std::vector<T> const& b) {
   return worst;
 }
 
-// Allows for rounding in sums of a few hundred products of numbers of size one, in another order.
+// The tolerance allows for rounding in sums of a few hundred products of numbers of size one, which are added in
+// another order.
 inline constexpr double tolerance = 1e-12;
 
 template <class Result>
@@ -226,7 +227,7 @@ void expect_same_recomputed(bench<Model> b, Ex& ex) {
   CHECK(b.all(ex).logits == everything.logits);
 }
 
-/// Checks graphs that are so large that several threads share the work.
+/// Checks the results for graphs that are so large that several threads share the work.
 template <class Model, class Options>
 void expect_same_by_threads(Options const& z) {
   bench<Model> b(z, {{7, 1}, {6, 2}, {7, 3}, {5, 4}, {7, 5}, {6, 6}, {7, 7}, {7, 8}});
@@ -241,12 +242,12 @@ void expect_same_by_threads(Options const& z) {
   }
 }
 
-// Checks that all parameters have a gradient, except for those that the model lists.
+// Checks that all parameters have a gradient, except for the parameters that the model lists.
 template <class Model, class Ex>
 void expect_gradients_as_said(bench<Model> b, Ex& ex) {
   auto const found = b.all(ex);
   for (std::size_t t = 0; t < found.paths.size(); ++t) {
-    // This bias adds the same number to all scores of a softmax.
+    // The bias of the keys adds the same number to all scores of a softmax.
     if (found.paths[t].find("key.bias") != std::string::npos) continue;
     CAPTURE(found.paths[t]);
     bool zero = true;
@@ -273,7 +274,7 @@ void expect_learned_by_heart(Options const& z, int updates) {
   CHECK(training.loss() < 0.05f);
 }
 
-// Checks that an unknown label at edge (1, 2) of the third graph is noticed.
+// Checks that an unknown label at edge (1, 2) of the third graph is found.
 template <class Model, class Options>
 void expect_label_told(Options const& z) {
   bench<Model> b(z);

@@ -1,4 +1,4 @@
-// A tree machine on a batch of small random trees, for tests: its results and its gradient.
+// A tree machine and a batch of small random trees, for tests of results and gradients.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,8 @@ struct tree_node {
 };
 using tree_nodes = std::vector<tree_node>;
 
-/// Returns a random tree of at most `levels` levels. It has a root; each child of a node exists with probability 0.7.
+/// Returns a random tree of at most `levels` levels. The tree has a root. Each child of a node exists with probability
+/// 0.7.
 inline tree_nodes random_tree(tree_positions<> where, index_t symbols, index_t levels, std::uint64_t stream) {
   random_stream random(23, stream);
   auto const symbol = [&] { return 1 + static_cast<index_t>(random.below(static_cast<std::uint32_t>(symbols - 1))); };
@@ -40,7 +41,7 @@ inline tree_nodes child_of(tree_positions<> where, tree_nodes const& tree, index
   return part;
 }
 
-/// Trees whose right answer is their first child, and the arguments for a pass over them.
+/// Trees, and the arguments for a pass over the trees. The right answer for a tree is its first child.
 template <class T>
 struct some_trees {
   tree_positions<> where;
@@ -107,7 +108,7 @@ struct some_trees {
   std::pair<tree_batch<T>, tree_answers> all() { return batch_of(0, batch()); }
 };
 
-/// All results of a pass over a batch. == compares every bit.
+/// All results of a pass over a batch. The operator == compares every bit.
 template <class T>
 struct machine_outcome {
   T loss = 0;
@@ -116,7 +117,7 @@ struct machine_outcome {
   bool operator==(machine_outcome const&) const = default;
 };
 
-/// Random parameters of a model, which depend on the parameters' paths. Also makes passes over batches, in memory that
+/// A model with random parameters, which depend on the parameters' paths. Makes passes over batches in memory that
 /// starts as NaN.
 template <class Model>
 struct machine_use {

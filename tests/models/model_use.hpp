@@ -1,4 +1,4 @@
-// A model on one batch, for tests: the loss and its gradient as functions of all parameters.
+// A model and one batch, for tests. The loss and its gradient are functions of all parameters.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace triad::test {
 
-/// Loader must have upload(), which returns the batch and its targets.
+/// `Loader` must have upload(), which returns the batch and its targets.
 template <class Model, class Ex, class Loader>
 struct model_use {
   Ex ex;
@@ -67,8 +67,8 @@ struct model_use {
   }
 };
 
-/// Checks the gradient of the loss by finite differences; on request, of only some parameters. On a device, compares
-/// the gradient with that of the reference.
+/// Checks the gradient of the loss, with respect to all parameters or only some, by finite differences. On a device,
+/// compares the gradient with that of the reference.
 template <class Model, class Ex, class Loader>
 void check_gradient_of(model_use<Model, Ex, Loader>&& use, bool few = false) {
   auto const start = use.values();

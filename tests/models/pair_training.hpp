@@ -1,4 +1,4 @@
-// Training of a model on pairs of sequences, for tests of encoder-decoders: the batches and the results.
+// Trains a model on pairs of sequences, for tests of encoder-decoders.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -29,7 +29,7 @@ float update_on_pairs(Trainer& train, Loader& loader, std::uint64_t number, int 
   return train.loss();
 }
 
-/// Returns the loss and the gradient norm of each of four updates, and then every parameter. Run must have
+/// Returns the loss and the gradient norm of each of four updates, and then every parameter. `Run` must have
 /// update(number) and train.
 template <class Run>
 std::vector<float> trace_of(Run&& run) {

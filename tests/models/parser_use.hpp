@@ -1,4 +1,4 @@
-// A parser on a batch of three sentences, for tests.
+// A parser and a batch of three sentences, for tests.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -29,8 +29,8 @@ inline std::vector<std::vector<labelled_token>> parser_sentences() {
 
 using loader_of_sentences = sentence_loader<reference::backend, double>;
 
-/// The same sentences with some tokens dropped. The word and the position of each token are stated, and the positions
-/// are farther apart.
+/// The same sentences with some tokens dropped. Each token has its word and a position. The distances between positions
+/// are larger than in the sentences.
 inline std::vector<std::vector<labelled_token>> dropped_sentences() {
   auto all = parser_sentences();
   index_t number = 0;

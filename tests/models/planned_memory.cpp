@@ -1,4 +1,5 @@
-// Tests how much memory the Edge Transformer plans: on no backend does any array have the size of all triangles.
+// Tests how much memory the Edge Transformer plans. On no backend may an array have the size of all triangles times the
+// width.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstddef>
@@ -82,8 +83,8 @@ TEMPLATE_TEST_CASE("twice the nodes take four times the memory of a training ste
     auto const one = planned(ex, 8, batch_of(1, 128), kept), two = planned(ex, 8, batch_of(1, 256), kept);
     CAPTURE(static_cast<int>(kept), one.saved, one.scratch, two.saved, two.scratch);
     CHECK_THAT(static_cast<double>(two.saved) / static_cast<double>(one.saved), WithinRel(4.0, 0.01));
-    // Returns the size of the dropout bits of the cpu backend, n^3 for each head, which the limit leaves out. The size
-    // of the rest depends on the processor's vectors.
+    // Returns the size of the dropout bits of the cpu backend, which are n^3 bits for each head. The limit below does
+    // not count them. The size of the remaining scratch memory depends on the processor's vectors.
     auto const masks = [](std::size_t n) {
       return std::is_same_v<TestType, cpu::backend> ? heads * n * n * n / 8 : std::size_t{0};
     };
@@ -102,7 +103,7 @@ TEST_CASE(
              nothing = planned(ex, 8, dims, keep::nothing);
   auto const layer = static_cast<double>(everything.saved) / 8;
   CHECK(static_cast<double>(inputs.saved) < 3.2 * layer);   // memory of two layers, one of them pruned, and 8 of 13 d
-  CHECK(static_cast<double>(nothing.saved) < 2.2 * layer);  // the same and two more states
+  CHECK(static_cast<double>(nothing.saved) < 2.2 * layer);  // the states above, and two more
   CHECK(nothing.parameters * 4 == everything.parameters);
   CHECK(nothing.scratch < everything.scratch);
 }

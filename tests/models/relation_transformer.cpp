@@ -1,5 +1,5 @@
-// Tests the relation-aware Transformers: gradients, pruning, recomputation, padding, other node numbers, threads, and
-// memorising a few examples.
+// Tests the relation-aware Transformers: gradients, pruning, recomputation, padding, renumbered nodes, threads, and
+// that they memorise a few examples.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/relation_transformer.hpp"
 

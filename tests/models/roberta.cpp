@@ -1,4 +1,4 @@
-// Tests a wide encoder with learned positions together with a narrow decoder: the gradient, the names of parameters,
+// Tests a model of a wide encoder with learned positions and a narrow decoder: the gradient, the names of parameters,
 // and decoding.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/roberta.hpp"

@@ -1,4 +1,4 @@
-// Tests the parts that parsers have below their heads: gradients, names, and invalid sizes.
+// Tests the trunks of parsers, which are their parts below the heads: gradients, names, and invalid sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/sentence_trunks.hpp"
 

@@ -1,5 +1,6 @@
-// Tests the Differentiable Tree Machine: its gradient in every arrangement. Its results must not depend on whether it
-// computes by rows or by matrices, on the support, on batches, or on which values are kept.
+// Tests the Differentiable Tree Machine: its gradient for all combinations of options. Its results must not depend on
+// whether it computes by rows or by matrices, on the support, on how trees are divided into batches, or on which values
+// are kept.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/tree_machine.hpp"
 
@@ -41,8 +42,8 @@ by_matrices<T> matrices_of(some_trees<T> const& trees, some_maps<T> const& maps,
   return {maps.interpreter(learned), trees.where.count(), trees.sizes(o, layers)};
 }
 
-/// Checks the gradient of the loss with respect to all parameters by finite differences. On a device, compares it with
-/// the reference's gradient.
+/// Checks the gradient of the loss with respect to all parameters by finite differences. On a device, compares the
+/// gradient with that of the reference.
 template <class Ex, class Model>
 void check_gradient(Ex& ex, Model const& model, some_trees<double>& trees, keep kept = keep::everything) {
   machine_use<Model> use(model);
@@ -162,8 +163,8 @@ TEST_CASE("where an argument may be the empty tree, weights of all trees and of 
   CHECK(at == chosen.end());
 }
 
-// All other trees have scores of -1000, so the empty tree is chosen. Then the result of every car and cdr is empty, and
-// that of a cons has only its root.
+// All other trees have scores of -1000, so the empty tree is chosen. Then every car and cdr returns an empty tree, and
+// every cons returns a tree of only its root.
 TEMPLATE_TEST_CASE("a machine whose arguments are all the empty tree writes roots alone", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   some_trees<double> trees(2, 4, 2, 3, 5, 0, 0, true);
@@ -246,7 +247,7 @@ double worst(std::vector<double> const& a, std::vector<double> const& b) {
   REQUIRE(a.size() == b.size());
   double most = 0;
   for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
-  return most;  // the sums below would show a NaN
+  return most;  // the sums below would have a NaN
 }
 void expect_near(test::machine_outcome<double> const& a, test::machine_outcome<double> const& b) {
   CHECK_THAT(a.loss, test::WithinRel(b.loss, 1e-12));
@@ -335,7 +336,7 @@ TEMPLATE_TEST_CASE(
     use.kept = keep::nothing;
     auto const inferred = use.run(ex, both.first, both.second, false);
     CHECK(inferred.scores == whole.scores);
-    CHECK(inferred.chosen == whole.chosen);  // choices of every step, although only the tokens of two steps are kept
+    CHECK(inferred.chosen == whole.chosen);  // all choices, although only the tokens of two steps are kept
   }
 }
 
@@ -407,7 +408,7 @@ TEST_CASE(
   });
   CHECK(scratch >= trees);
   auto const shrink = static_cast<std::size_t>(16 * tree) * sizeof(float);
-  CHECK(scratch <= trees + trees / 8 + shrink + shrink / 4);  // the layout has a few more rows than the trees
+  CHECK(scratch <= trees + trees / 8 + shrink + shrink / 4);  // memory has a few more rows than the trees
 }
 
 TEST_CASE("what a tree machine remembers is memory and sizes alone: another machine in its place changes neither") {

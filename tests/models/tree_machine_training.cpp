@@ -1,5 +1,5 @@
-// Tests training of a tree machine: it learns, a step allocates nothing, the memory that is used is the planned memory,
-// and any number of threads gives the same bits.
+// Tests training of a tree machine: the machine learns, a step does not allocate memory, training uses exactly the
+// planned memory, and the number of threads does not change a bit.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -57,7 +57,7 @@ struct run {
   run(run const&) = delete;
   run& operator=(run const&) = delete;
 
-  /// Loads batch `number`. Each batch always has the same trees; batches with odd numbers have fewer.
+  /// Loads batch `number`. A batch always has the same trees. Batches with odd numbers have fewer trees.
   void load(std::uint64_t number) {
     loader.clear();
     for (std::uint64_t b = 0; b < (number % 2 == 0 ? 8u : 5u); ++b) {

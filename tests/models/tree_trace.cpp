@@ -1,5 +1,5 @@
-// Tests traces of a tree machine: they must show what a pass has chosen and written, for any fillers and any
-// interpreter.
+// Tests traces of a tree machine. For any fillers and any interpreter, a trace must have what a pass has chosen and
+// written.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/tree_trace.hpp"
 
@@ -21,7 +21,7 @@ using test::contains, test::machine_use, test::some_maps, test::some_trees, test
 constexpr index_t depth = 4, batch = 3, steps = 5, symbols = 6;
 transformer_layer_options const layer{6, 2, 8, 0, norm_position::before, activation::gelu};
 
-/// Makes a pass, and its traces.
+/// Makes a pass, and the traces of the pass.
 template <class Ex, class Model>
 struct traced_pass {
   std::vector<tree_trace> traces;
@@ -130,8 +130,8 @@ TEMPLATE_TEST_CASE("fillers that are the unit vectors, said to be or not, give o
 }
 
 /// Gives the interpreter the choices of a program, each with weight 1, and reads a program from the trace. The trees
-/// that the interpreter writes as vectors must be those that the program writes as symbols. Returns the text of the
-/// last tree for each source.
+/// that the interpreter writes as vectors must equal the trees that the program writes as symbols. Returns the text of
+/// the last tree for each source.
 template <class Ex>
 std::vector<std::string> check_written(Ex& ex, test::words& w, std::vector<numbered_tree> const& sources,
                                        tree_program const& p, bool empty_tree) {
@@ -185,7 +185,7 @@ std::vector<std::string> check_written(Ex& ex, test::words& w, std::vector<numbe
     CHECK(certainty(found[b], read, trees) == 1);
     for (std::size_t k = 0; k < p.size(); ++k) {
       CHECK(found[b][k].tree == trees[k + 1]);
-      CHECK(found[b][k].symbols.size() == static_cast<std::size_t>(trees[k + 1].size()));  // no mixture of trees
+      CHECK(found[b][k].symbols.size() == static_cast<std::size_t>(trees[k + 1].size()));  // not a mixture of trees
       for (auto const& written : found[b][k].symbols) CHECK(written.score == 1);
     }
     last.push_back(w.text(found[b].back().tree));
@@ -212,7 +212,7 @@ TEMPLATE_TEST_CASE("so does one whose arguments are the empty tree, which is in 
                        {tree_operation::car, 0, 0, 0},                // T2 ( NP ann )
                        {tree_operation::cdr, no_tree, 0, 0},          // T3 <empty>, not needed
                        {tree_operation::cons, 1, 2, pp},              // T4 ( PP by ( NP ann ) )
-                       {tree_operation::cons, no_tree, 4, by}};       // T5, whose only child is the right one
+                       {tree_operation::cons, no_tree, 4, by}};       // T5, which has only a right child
   CHECK(check_written(ex, w, sources, p, true)[0] == "( by ( PP by ( NP ann ) ) )");
 }
 

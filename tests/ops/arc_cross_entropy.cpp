@@ -1,5 +1,5 @@
-// Tests the loss of parents, computed from scores of edges: both readouts, masks, ragged batches; the gradient against
-// finite differences.
+// Tests the loss of parents, which is computed from scores of edges: both readouts, masks, and ragged batches. Compares
+// the gradient with finite differences.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/arc_cross_entropy.hpp"
 
@@ -41,7 +41,7 @@ struct problem {
   arc_cross_entropy_options options(arcs readout) const {
     return {readout, make_vec(masked.data(), static_cast<index_t>(masked.size()))};
   }
-  /// Returns s(i, j) of graph g, by the definition.
+  /// Returns s(i, j) of graph g by the definition.
   double at(std::vector<double> const& score, arcs readout, std::size_t g, index_t i, index_t j) const {
     index_t const n = graphs.size[g],
                   edge = graphs.edge_begin[g] + (readout == arcs::from_child ? i * n + j : j * n + i);

@@ -1,4 +1,4 @@
-// Tests attention: its properties, its gradient, and every backend against the reference.
+// Tests attention: its properties and its gradient. Compares every backend with the reference.
 // Tests cuda/device/attention_tile.cuh, on a device and on the stand-in for one.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/attention.hpp"
@@ -29,7 +29,7 @@ struct shape {
   bool causal = false;
   bool masked = false;   // masks some keys
   index_t room = 0;      // unused rows after each sequence
-  bool aligned = false;  // rows start on 16 bytes if the width allows it, so that kernels may copy four columns at once
+  bool aligned = false;  // rows are aligned to 16 bytes if the width allows this
 };
 
 std::ostream& operator<<(std::ostream& out, shape const& s) {
@@ -58,8 +58,8 @@ struct list {
   }
 };
 
-// One problem in memory. Queries have rows of their own. Keys and values are side by side in one row, with columns
-// between them that must not be written.
+// One problem in memory. Each query is a row. Keys and values are side by side in one row. The columns between them
+// must not be written.
 template <class T>
 struct problem {
   static constexpr T gap = T(12345);
@@ -126,8 +126,8 @@ struct problem {
   T at(index_t row, index_t f) const { return c[static_cast<std::size_t>(row * d + f)]; }
 };
 
-// Allows for rounding in sums of some dozen products: of numbers in single precision; or in double, for another order
-// than that of the reference.
+// The tolerance allows for rounding in sums of some dozen products. In float, it allows for rounded operands; in
+// double, only for sums in another order than in the reference.
 template <class T>
 constexpr double tolerance = std::is_same_v<T, float> ? 2e-5 : 1e-13;
 
@@ -152,7 +152,7 @@ std::vector<shape> shapes(bool few) {
     for (bool causal : {false, true})
       for (bool masked : {false, true}) {
         all.push_back({{5, 1, 0, 3}, {5, 1, 0, 3}, 4, 2, rate, causal, masked});  // self-attention
-        // One sequence has more keys than queries, one has fewer, and one has none.
+        // One sequence has more keys than queries, another has fewer keys, and another has no keys.
         all.push_back({{3, 0, 7, 2}, {6, 4, 2, 0}, 5, 3, rate, causal, masked, 2});
       }
   all.push_back({{33, 2}, {40, 65}, 16, 1, 0.1, false, true});
@@ -246,7 +246,7 @@ TEMPLATE_TEST_CASE("a query that sees no key comes out as zero", "", TRIAD_TEST_
       CHECK(p.dq[static_cast<std::size_t>(i * p.query_stride + f)] == 0);
     }
   CHECK(p.lse[0] == -std::numeric_limits<double>::infinity());
-  CHECK(p.at(2, 0) == p.kv[3]);  // the first column of this key's value
+  CHECK(p.at(2, 0) == p.kv[3]);  // the first column of the key's value
 }
 
 TEMPLATE_TEST_CASE("one query after another over a growing list of keys gives what causal attention gives at once", "",

@@ -27,13 +27,13 @@ inline std::ostream& operator<<(std::ostream& out, shape const& s) {
   return out << ", k = " << s.width << ", h = " << s.heads << ", dropout " << s.rate << (s.padded ? ", padded" : "");
 }
 
-// Allows for rounding in sums of a few hundred products: of numbers in single precision; or in double, for another
-// order than that of the reference.
+// The tolerance allows for rounding in sums of a few hundred products. In float, it allows for rounded operands; in
+// double, only for sums in another order than in the reference.
 template <class T>
 constexpr double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-13;
 
 // Problem<T> must be constructible from a shape. It must have the inputs of_nodes, of_edges and dc, and the results c,
-// weights, d_nodes and d_edges. forward(ex) computes the first two results; run(ex) computes all of them.
+// weights, d_nodes and d_edges. forward(ex) must compute the first two results, and run(ex) all results.
 template <template <class> class Problem, class T>
 void expect_reference(shape const& s) {
   INFO(s);

@@ -1,5 +1,5 @@
-// Tests attention with relative positions: its definition, its properties, its gradient, and every backend against the
-// reference.
+// Tests attention with relative positions: its definition, its properties and its gradient. Compares every backend with
+// the reference.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -55,7 +55,7 @@ struct list {
   }
 };
 
-// One problem in memory, with columns that must not be written. Results start as NaN; gradients of tables start as
+// One problem in memory, with columns that must not be written. Results start as NaN. Gradients of tables start as
 // `before`.
 template <class T>
 struct problem {
@@ -172,8 +172,8 @@ std::vector<double> written_out(problem<double> const& p) {
   return c;
 }
 
-// Allows for rounding in sums of some dozen products: of numbers in single precision; or in double, for another order
-// than that of the reference.
+// The tolerance allows for rounding in sums of some dozen products. In float, it allows for rounded operands; in
+// double, only for sums in another order than in the reference.
 template <class T>
 constexpr double tolerance = std::is_same_v<T, float> ? 3e-5 : 2e-13;
 
@@ -183,7 +183,7 @@ std::vector<shape> shapes(bool few) {
     for (bool masked : {false, true}) {
       double const rate = causal != masked ? 0.3 : 0;
       all.push_back({{5, 1, 0, 3}, {5, 1, 0, 3}, 4, 2, 2, rate, causal, masked});  // self-attention
-      // One sequence has more keys than queries, one has fewer, and one has none.
+      // One sequence has more keys than queries, another has fewer keys, and another has no keys.
       all.push_back({{3, 0, 7, 2}, {6, 4, 2, 0}, 5, 3, 1, rate, causal, masked, !causal});
       // The reach is longer than all sequences.
       all.push_back({{6, 2}, {6, 2}, 3, 2, 9, 0.3 - rate, causal, masked, causal});

@@ -1,5 +1,5 @@
-// Tests the cross entropy and the argmax of rows: the formulas, smoothed targets, gradients against finite differences,
-// and the same values on every backend.
+// Tests the cross entropy and the argmax of rows: the formulas, smoothed targets, and the same values on every backend.
+// Compares gradients with finite differences.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/cross_entropy.hpp"
 
@@ -23,7 +23,7 @@ using triad::test::random_values;
 using triad::test::WithinAbs;
 using triad::test::WithinRel;
 
-// Allows for rounding in sums of up to a thousand terms of size one, in precision T.
+// The tolerance allows for rounding, in precision T, in sums of up to a thousand terms of size one.
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
 

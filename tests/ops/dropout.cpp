@@ -1,4 +1,4 @@
-// Tests dropout of a matrix, whose mask is drawn by a counter, on every backend.
+// Tests dropout of a matrix on every backend. The mask is computed from a counter.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/dropout.hpp"
 

@@ -1,4 +1,4 @@
-// A small call of every kind of attention and of its gradient.
+// Small calls of all kinds of attention and of their gradients.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// A small call of every operation and of its gradient.
+// Small calls of all operations and of their gradients.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -96,7 +96,7 @@ void each_rowwise_use(F&& f) {
     use(decoupled ? "adam, decoupled" : "adam", {rows * d, rows * d, rows * d, rows * d}, [=](Ex& ex, given const& x) {
       numbers<T> y{x[0], x[2], x[3]};
       for (auto& v : y) v.resize(static_cast<std::size_t>(rows * d));
-      for (auto& v : y[2]) v = v * v;  // it is used as a mean of squares, so it must not be negative
+      for (auto& v : y[2]) v = v * v;  // this operand is a mean of squares, so it must not be negative
       double const rate = 0.1;
       std::uint64_t const step = 3;
       adam(ex, {.weight_decay = 0.1, .decoupled = decoupled}, make_vec(&rate, 1), &step, out(y[0], rows * d),
@@ -325,7 +325,7 @@ void each_tree_use(F&& f) {
 
 }  // namespace detail
 
-/// Calls f(operation_use) for every operation that computes numbers.
+/// Calls f(operation_use) for each operation that computes numbers.
 template <class Ex, class T, class F>
 void each_operation(F&& f) {
   detail::each_rowwise_use<Ex, T>(f);

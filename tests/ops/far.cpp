@@ -1,4 +1,4 @@
-// Tests offsets beyond 2^31 elements: if rows are that far apart, results are the same as for adjacent rows.
+// Tests offsets beyond 2^31 elements. If rows are so far apart, results must be the same as for adjacent rows.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/mman.h>
 
@@ -40,8 +40,8 @@ class far_rows {
   void* data_;
 };
 
-/// Matrices whose rows are `stride` elements apart. They share these rows, and begin 64 columns apart. Values are
-/// copied from and to packed vectors.
+/// Several matrices in rows that are `stride` elements apart. Each matrix begins 64 columns after the matrix before.
+/// Values are copied from and to packed vectors.
 template <class T>
 struct table {
   T* data;
@@ -63,8 +63,8 @@ struct table {
   }
 };
 
-/// Checks that body(table) has the same results with distant rows as with adjacent rows. Rounding may differ: BLAS
-/// cannot use such long strides, so sums have another order.
+/// Checks that body(table) has the same results for distant rows as for adjacent rows. Rounding may differ, because
+/// BLAS cannot use so long strides, and sums then have another order.
 template <class T, class Body>
 void expect_same_values(index_t rows, Body&& body) {
   constexpr index_t near = 1024;

@@ -1,5 +1,5 @@
-// Tests fuse-attention. It must equal attention over a token's projected states, although the states are not projected
-// here. Gradients are compared with finite differences.
+// Tests fuse-attention. It must equal attention over projected states of a token, although it does not project these
+// states. Compares gradients with finite differences.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/fuse_attention.hpp"
 
@@ -157,7 +157,7 @@ TEST_CASE("fuse-attention in float on the cpu equals the reference in double, wh
         worst = test::worse(worst, std::abs(exact.du[i] - static_cast<double>(one.du[i])));
       for (std::size_t i = 0; i < exact.d_states.size(); ++i)
         worst = test::worse(worst, std::abs(exact.d_states[i] - static_cast<double>(one.d_states[i])));
-      CHECK(worst < 2e-5);  // allows for sums of 40 numbers of size one, over up to 24 weights
+      CHECK(worst < 2e-5);  // allows for rounding in sums of 40 numbers of size one
     }
 }
 

@@ -1,4 +1,4 @@
-// Tests reading and adding to the rows of a table that are given by index, on every backend.
+// Tests on every backend that rows of a table, given by index, are read, and that rows are added to them.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/gather.hpp"
 
@@ -45,7 +45,7 @@ TEMPLATE_TEST_CASE("gathered rows are the table's, and scattering adds back what
         for (std::size_t i = 0; i < expected.size(); ++i)
           REQUIRE_THAT(dtable[i], WithinAbs(static_cast<double>(expected[i]), 10 * tolerance<T>));
       else
-        CHECK(dtable == expected);  // the same bits, because both add in ascending order of rows
+        CHECK(dtable == expected);  // has the same bits, because both add in ascending order of rows
     }
   std::vector<index_t> const wrong{3, 7}, negative{-1, 0};
   std::vector<T> table(14), y(4);

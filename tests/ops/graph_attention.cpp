@@ -1,4 +1,4 @@
-// Tests graph attention: its equations, its properties, its gradient, and the cpu backend against the reference.
+// Tests graph attention: its equations, its properties and its gradient. Compares the cpu backend with the reference.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/graph_attention.hpp"
 
@@ -17,8 +17,8 @@ namespace ops_graph_attention_tests {
 using namespace triad;
 using namespace test::attention_of_nodes;
 
-// One problem in memory. A row has qs, ks and v of a node, or es and ev of an edge. After these comes a column that
-// must not be written.
+// One problem in memory. A row has qs, ks and v of a node, or es and ev of an edge. The last column of a row must not
+// be written.
 template <class T>
 struct problem {
   static constexpr T gap = T(12345);

@@ -1,4 +1,4 @@
-// Tests the biases of heads: a factor for each row scales the bias, and gradients equal finite differences.
+// Tests the biases of heads. Each row's factor scales the bias, and gradients equal finite differences.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/head_bias.hpp"
 

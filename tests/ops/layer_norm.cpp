@@ -1,5 +1,5 @@
-// Tests layer normalisation of rows: its properties and gradients on every backend, the same bits for any number of
-// threads, and operands that do not fit.
+// Tests layer normalisation of rows: its properties and gradients on every backend, that the number of threads does not
+// change a bit, and errors for operands of different sizes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/layer_norm.hpp"
@@ -90,7 +90,7 @@ TEMPLATE_TEST_CASE("layer norm's gradient is its value's, takes an addend, may l
             auto const dx = rows_of(d[0].values, s);
             auto const extra = addend == 0 ? make_matrix<double const>(nullptr, 0, 0, 0)
                                            : as_matrix(addend == 1 ? rows_of(add, s) : read_only(dx));
-            auto const from = addend == 2 ? rows_of(dy, s) : read_only(dx);  // before the call, dx has either dy or add
+            auto const from = addend == 2 ? rows_of(dy, s) : read_only(dx);  // dx starts as dy or as add
             layer_norm_grad(backend, *c.scratch, rows_of(at[0].values, s), make_vec(at[1].values.data(), 5),
                             make_vec(k.mean.data(), 70), make_vec(k.rstd.data(), 70), from, extra, dx,
                             make_vec(d[1].values.data(), 5), make_vec(d[2].values.data(), 5));

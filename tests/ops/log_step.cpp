@@ -1,4 +1,5 @@
-// Tests the table of losses and norms: each step writes a row of its own, and a new round overwrites the round before.
+// Tests the table of losses and norms. Each step writes its own row. After the last row, writing starts again at the
+// first row.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/log_step.hpp"
 

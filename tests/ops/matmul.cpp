@@ -1,4 +1,4 @@
-// Tests matrix products for every stride, size and epilogue, against sums in long double.
+// Tests matrix products for every stride, size and epilogue. Compares them with sums in long double.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/matmul.hpp"
 
@@ -15,7 +15,7 @@
 #include "triad/cpu/matmul.hpp"
 #include "triad/reference/matmul.hpp"
 
-// Defined by OpenBLAS; null for other libraries. The typed tests on a device use no BLAS.
+// OpenBLAS defines this function. For other libraries, it is null. The typed tests on a device do not use a BLAS.
 #if !defined(TRIAD_TEST_ON_CUDA)
 extern "C" int openblas_get_num_threads(void) __attribute__((weak));
 #endif
@@ -26,7 +26,7 @@ using namespace triad;
 using triad::test::contains;
 using triad::test::random_values;
 
-// Allows for rounding in a sum of k products of numbers up to 1, in precision T and in any order.
+// The tolerance allows for rounding in precision T in a sum of k products of numbers up to 1, in any order.
 template <class T>
 double tolerance(index_t k) {
   return static_cast<double>(std::numeric_limits<T>::epsilon()) * 2 * static_cast<double>(k + 4);
@@ -36,7 +36,7 @@ enum class storage { rows, columns, padded_rows, padded_columns, every_second };
 constexpr storage all_storages[] = {storage::rows, storage::columns, storage::padded_rows, storage::padded_columns,
                                     storage::every_second};
 
-// A matrix that is stored in one of these ways, with gaps that must not be written.
+// A matrix with one of these layouts. The layout has gaps, which must not be written.
 template <class T>
 struct stored {
   static constexpr T gap = T(777);
@@ -74,7 +74,7 @@ struct stored {
   }
 };
 
-// Returns the largest error of c relative to 1, against the definition.
+// Returns the largest difference between c and the definition.
 template <class T>
 double error_of(matrix<T const> a, matrix<T const> b, matrix<T const> before, bool add, epilogue<T> const& e,
                 matrix<T const> c) {
@@ -277,7 +277,7 @@ TEST_CASE("products of matrices that do not fit are refused with a sentence") {
 
 #if !defined(TRIAD_TEST_ON_CUDA)
 TEST_CASE("a BLAS that can be asked for one thread is, and one that threads by OpenMP cannot be") {
-  // Returns if the BLAS is another one, or if the user has set the number of threads.
+  // Returns if the BLAS is not OpenBLAS, or if the user has set the number of threads.
   if (openblas_get_parallel == nullptr || std::getenv("OMP_NUM_THREADS") != nullptr) return;
   CHECK(cpu::blas_is_serial() == (openblas_get_parallel() != 2));
   if (cpu::blas_is_serial() && openblas_get_num_threads) CHECK(openblas_get_num_threads() == 1);

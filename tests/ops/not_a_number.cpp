@@ -1,4 +1,4 @@
-// Tests that a NaN or an infinity in any operand of any operation is seen in the results.
+// Tests that a NaN or an infinity in any operand of any operation leads to NaN or infinity in the results.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -17,18 +17,18 @@ namespace ops_not_a_number_tests {
 using namespace triad;
 namespace operations = test::operations;
 
-/// Returns true for documented exceptions: operands in which a NaN only selects a branch.
+/// Returns true for documented exceptions. These are operands in which a NaN only selects a branch.
 bool chooses(std::string const& operation, std::size_t operand) {
   if (operation == "relu_grad" || operation == "leaky_relu_grad") return operand == 0;
   return operation.starts_with("matmul") && operand == 3;  // the gate
 }
-/// Returns true for operands for which the result has a finite limit at infinity: the slope of elu, and a gradient that
-/// is scaled by 1 / infinity.
+/// Returns true for operands for which the result has a finite limit at infinity. These are the slope of elu, and a
+/// gradient that is scaled by 1 / infinity.
 bool has_a_limit(std::string const& operation, std::size_t operand) {
   return operation == "elu_grad" || (operation == "clip" && operand == 1);
 }
-/// Returns true for the maximum of a triangle's scores, which loses a NaN. The sum that is stored next to it has the
-/// NaN.
+/// Returns true for the maximum of a triangle's scores, which does not keep a NaN. The sum that is stored next to the
+/// maximum has the NaN.
 bool is_told_elsewhere(std::string const& operation, std::size_t result) {
   return operation.starts_with("triangle, ") && result == 0;
 }
@@ -44,7 +44,7 @@ TEMPLATE_TEST_CASE("NaN in an operand is in every result that depends on it, and
     auto x = operations::operands_of<T>(use.sizes, use.range);
     auto const before = use.run(ex, x);
     for (std::size_t k = 0; k < use.sizes.size(); ++k) {
-      constexpr index_t most = test::is_device<Ex> ? 1 : 5;  // number of elements of an operand that are tested
+      constexpr index_t most = test::is_device<Ex> ? 1 : 5;  // number of tested elements of an operand
       for (index_t part = 0; part < std::min(most, use.sizes[k]); ++part) {
         index_t const e = part * use.sizes[k] / std::min(most, use.sizes[k]);
         auto const with = [&](T value) {
@@ -55,7 +55,7 @@ TEMPLATE_TEST_CASE("NaN in an operand is in every result that depends on it, and
           return results;
         };
         T const now = x[k][static_cast<std::size_t>(e)];
-        // A result depends on an element if its bits change when the element does.
+        // A result depends on an element if the bits of the result change with the element.
         auto const above = with(now + T(1.5)), below = with(now - T(1.5)), spoiled = with(nan), high = with(inf),
                    low = with(-inf);
         bool depends = false, shows = false;

@@ -1,4 +1,4 @@
-// One call of an operation in a form that is the same for all operations: arrays of numbers as operands and as results.
+// One call of an operation. Its form is the same for all operations: operands and results are arrays of numbers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@ namespace triad::test::operations {
 template <class T>
 using numbers = std::vector<std::vector<T>>;
 
-/// Runs an operation on operands of these sizes.
+/// An operation, and the sizes of its operands.
 template <class Ex, class T>
 struct operation_use {
   std::string name;
@@ -42,7 +42,7 @@ numbers<T> operands_of(std::vector<index_t> const& sizes, double range) {
   return all;
 }
 
-/// Makes views of the numbers.
+/// Makes views of arrays.
 template <class T>
 vec<T const> in(std::vector<T> const& v, index_t n) {
   return make_vec<T const>(v.data(), n);

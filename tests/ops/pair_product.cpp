@@ -1,5 +1,5 @@
-// Tests products of the two ends of edges: every backend equals the reference, and the gradient is the adjoint with
-// respect to each end.
+// Tests products of the two ends of edges. Every backend must equal the reference, and the gradient must be the adjoint
+// with respect to each end.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/pair_product.hpp"
 
@@ -19,7 +19,7 @@ template <class T>
 struct problem {
   test::ragged graphs{{3, 1, 0, 37, 2}};
   index_t d, nodes = graphs.dims.nodes, rows = graphs.dims.rows;
-  std::vector<T> ends, dy, y, d_ends;  // ends: a and b side by side in one row, as one product writes them
+  std::vector<T> ends, dy, y, d_ends;  // ends: a and b side by side, as one matrix product writes them
 
   explicit problem(index_t width)
       : d(width),
@@ -40,7 +40,7 @@ struct problem {
     pair_product_grad(ex, graphs.batch(), end(from, 0), end(from, 1), make_vec<T const>(dy.data(), rows),
                       end(d_ends.data(), 0), end(d_ends.data(), 1));
   }
-  /// Returns the sum over k of a(k) b(k) for one half of the ends.
+  /// Returns the sum over k of a(k) b(k) over one half of the columns.
   double along(std::vector<T> const& a, std::vector<T> const& b, index_t half) const {
     double sum = 0;
     for (index_t r = 0; r < nodes; ++r)

@@ -1,4 +1,4 @@
-// Tests sums over pairs of nodes: the cpu backend equals the reference, and the gradient is the adjoint.
+// Tests sums over pairs of nodes. The cpu backend must equal the reference, and the gradient must be the adjoint.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/pair_sum.hpp"
 
@@ -20,7 +20,7 @@ struct problem {
   test::ragged graphs{{3, 1, 5, 2}};
   index_t d, nodes = graphs.dims.nodes, rows = graphs.dims.rows;
   dropout_mask mask;
-  std::vector<T> ends, residual, dy, y, d_ends;  // ends: a and b side by side in one row, as one product writes them
+  std::vector<T> ends, residual, dy, y, d_ends;  // ends: a and b side by side, as one matrix product writes them
 
   problem(index_t width, double rate)
       : d(width),

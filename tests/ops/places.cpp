@@ -1,8 +1,8 @@
-// Tests that a function gives the same bits for a number at each position of a row, whether the number is alone or
-// among others.
+// Tests that the bits of a function's value depend only on the number, not on its position in a row or on the other
+// numbers of the row.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels process whole registers. They compute the rest of a row in another way: with a mask, through a copy, or one
+// Kernels process whole registers. They compute the rest of a row in another way: with a mask, from a copy, or one
 // element at a time. All ways must compute the same function.
 #include <algorithm>
 #include <cstdint>
@@ -26,11 +26,11 @@ using test::operations::in;
 using test::operations::numbers;
 using test::operations::out;
 
-/// The lengths of rows have up to two of the widest registers, and every kind of remainder; also for the warps of a
-/// device.
+/// The longest rows fill two of the widest registers, or two warps of a device. The lengths have every kind of
+/// remainder.
 constexpr index_t sizes[] = {2, 3, 4, 5, 7, 8, 9, 11, 15, 16, 17, 19, 31, 32, 33, 35, 47, 67};
 
-/// Compares bits, so that NaNs and the sign of 0 are compared, too.
+/// Compares bits, so NaNs and the sign of 0 are compared, too.
 template <class T>
 bool same(T a, T b) {
   using word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -112,7 +112,7 @@ TEMPLATE_TEST_CASE("an element has the same bits alone and at every place among 
       for (auto const& v : one) alone.push_back({v[tried]});
       T const expected = make(ex, alone, 1)[0];
       for (index_t const n : sizes) {
-        auto among = all;  // the number is at several of the positions
+        auto among = all;  // the number is at several positions
         for (std::size_t k = 0; k < among.size(); ++k)
           for (index_t at = static_cast<index_t>(tried) % 3; at < n; at += 3)
             among[k][static_cast<std::size_t>(at)] = one[k][tried];
@@ -126,8 +126,8 @@ TEMPLATE_TEST_CASE("an element has the same bits alone and at every place among 
   });
 }
 
-/// Functions of a row. Several positions of the row have the same number, and each function returns the results at
-/// these positions.
+/// Functions of a row. Several positions of the row have the same number. Each function returns the results at these
+/// positions.
 template <class Ex, class T, class F>
 void each_row_operation(F&& f) {
   f("softmax", [](Ex& ex, std::vector<T> const& x, index_t n) {
@@ -178,7 +178,7 @@ void each_row_operation(F&& f) {
     });
   for (bool const over_trees : {true, false})
     f("tree_choice", [=](Ex& ex, std::vector<T> const& x, index_t n) {
-      // Choices of operations: there are n of them, and x has a logit for each.
+      // There are n choices of operations, and x has a logit for each choice.
       index_t const arguments = 2 * (n - 1);
       std::vector<T> chosen(x.size()), some(static_cast<std::size_t>(arguments)), p(some), w(some), root(1),
           weighted(1);
@@ -204,8 +204,8 @@ void each_row_operation(F&& f) {
   });
 }
 
-/// Attention of one query, whose scores are x. Each key has one column that is not zero, and the values are unit
-/// vectors, so the output has the weights. Each sum has only one term that is not zero, so only the softmax can round.
+/// Attention of one query, whose scores are x. Each key has one column that is not zero. The values are unit vectors,
+/// so the output has the weights. Each sum has only one term that is not zero, so only the softmax rounds.
 template <class Ex, class T, class F>
 void each_attention(F&& f) {
   auto const unit = [](index_t n) {
@@ -306,7 +306,7 @@ TEMPLATE_TEST_CASE("equal numbers of a row have equal results, whatever their pl
         if (tried % 2 == 0) x[static_cast<std::size_t>(n - 1)] = x[0];
         x[1] = n == 2 && tried % 2 == 0 ? x[0] : T(2.5);
         auto const y = make(ex, x, n);
-        // <empty> has no score. Edge (0, 0) is in both row 0 and column 0, so it counts as two terms.
+        // <empty> has no score. Edge (0, 0) is in row 0 and in column 0, so it counts as two terms.
         index_t const first = name == std::string("tree_loss") || name == std::string("triangle, flat") ? 2 : 0;
         for (index_t at = first + 1; at < n; ++at) {
           if (at == 1 || !same(x[static_cast<std::size_t>(at)], x[static_cast<std::size_t>(first)])) continue;

@@ -1,4 +1,4 @@
-// Tests sums of all elements, of squares and of rows, which must always be computed in the same order.
+// Tests sums of all elements, of squares and of rows. A sum must always be computed in the same order.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/reduce.hpp"
 

@@ -1,4 +1,4 @@
-// Tests relation-aware attention: its properties, its gradient, and the cpu backend against the reference.
+// Tests relation-aware attention: its properties and its gradient. Compares the cpu backend with the reference.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/relation_attention.hpp"
 
@@ -17,8 +17,8 @@ namespace ops_relation_attention_tests {
 using namespace triad;
 using namespace test::attention_of_nodes;
 
-// One problem in memory. q, k and v are side by side in one row, as one product writes them, with a column that must
-// not be written. The same holds for gk and gv.
+// One problem in memory. q, k and v are side by side in one row, as one matrix product writes them. gk and gv are side
+// by side, too. Each row ends with a column that must not be written.
 template <class T>
 struct problem {
   static constexpr T gap = T(12345);
@@ -160,7 +160,7 @@ TEMPLATE_TEST_CASE("layers that share relations add to their gradient", "", TRIA
                  test::WithinAbs(2 * once.d_edges[at],
                                  test::is_device<TestType> ? 1e-14 : 0));  // a device may fuse a product and a sum
     }
-  // Another instance of the kernel may fuse products and sums differently.
+  // Different instances of the kernel may fuse products and sums differently.
   for (std::size_t i = 0; i < once.d_nodes.size(); ++i)
     CHECK_THAT(added.d_nodes[i], test::WithinAbs(once.d_nodes[i], 1e-13));
 }

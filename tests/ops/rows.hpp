@@ -1,4 +1,5 @@
-// Matrices whose sizes are near the numbers that kernels process at once, for tests of operations on rows.
+// Matrices for tests of operations on rows. Their sizes are near the numbers of elements that kernels process at the
+// same time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,11 +10,11 @@
 
 namespace triad::test {
 
-// Allows for rounding in sums of up to a thousand terms of size one, in precision T.
+// The tolerance allows for rounding, in precision T, in sums of up to a thousand terms of size one.
 template <class T>
 inline constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
 
-// Sizes near the numbers that kernels process at once: none, one, a register, a chunk of rows.
+// Sizes near the numbers of elements that kernels process at the same time: none, one, a register, a chunk of rows.
 struct size {
   index_t rows, columns;
 };

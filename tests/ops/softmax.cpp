@@ -1,4 +1,4 @@
-// Tests the softmax of rows: its properties on every backend, and operands that do not fit.
+// Tests the softmax of rows: its properties on every backend, and errors for operands of different sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/softmax.hpp"
 

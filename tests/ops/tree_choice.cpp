@@ -1,5 +1,5 @@
-// Tests soft choices: the weights add up to one, and gradients equal finite differences, with and without noise and a
-// temperature.
+// Tests soft choices, with and without noise and a temperature. Weights must add up to one, and gradients must equal
+// finite differences.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/tree_choice.hpp"
 
@@ -19,7 +19,7 @@ using namespace triad;
 /// One step of a machine in double, with random cotangents of the weights and of the root.
 struct problem {
   index_t batch, branching, step, fillers, slots = step + 2, arguments = 2 * branching,
-                                           // the logits of two tokens, of those of the trees, and of one more
+                                           // the logits of two tokens, of the trees' tokens, and of one more token
       row = (step + 4) * arguments;
   choice_over over;
   bool noisy_operation, noisy_argument;
@@ -160,7 +160,7 @@ TEMPLATE_TEST_CASE("the gradient of a choice is that of finite differences", "",
           test::check_differences(x, dx, [&] { return p.value(ex); });
         };
         check(p.operation, p.dx_operation);
-        check(p.argument, p.dx_argument);  // 0 for the logits of tokens that are not trees
+        check(p.argument, p.dx_argument);  // 0 for tokens that are not trees
         check(p.root, p.dx_root);
       }
 }

@@ -1,5 +1,5 @@
-// Tests the loss of trees: its gradient against finite differences, rows that are right or empty, and the symbols of
-// rows.
+// Tests the loss of trees: rows that are right or empty, and the symbols of rows. Compares the gradient with finite
+// differences.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/tree_loss.hpp"
 

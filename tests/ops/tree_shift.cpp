@@ -1,5 +1,5 @@
-// Tests soft tree operations: they are mixtures of the algebra's car, cdr and cons, gradients are adjoints, and all
-// backends have the same results.
+// Tests soft tree operations. They must be mixtures of the algebra's car, cdr and cons, gradients must be adjoints, and
+// all backends must have the same results.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/tree_shift.hpp"
 
@@ -17,8 +17,7 @@ namespace ops_tree_shift_tests {
 
 using namespace triad;
 
-/// A memory of `slots` trees for each sample, with room for one more tree, and all operands and results of the
-/// operations.
+/// Memory for `slots` + 1 trees for each sample, and all operands and results of the operations.
 template <class T>
 struct problem {
   tree_positions<> where;
@@ -136,7 +135,7 @@ TEMPLATE_TEST_CASE("a soft step is linear, and its gradients are the adjoints", 
 }
 
 TEMPLATE_TEST_CASE("the gradient of a slot gathers all later steps", "", TRIAD_TEST_BACKENDS) {
-  // In each of three steps, only slot 0 has a weight. So its gradient is the sum of three gradients, one for each step.
+  // In each of three steps, only slot 0 has a weight. So its gradient is the sum of the gradients of three steps.
   problem<double> all(2, 4, 2, 3, 6);
   for (std::size_t i = 0; i < all.w.size(); ++i)
     if (i / static_cast<std::size_t>(all.arguments) % 3 != 0) all.w[i] = 0;

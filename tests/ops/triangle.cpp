@@ -1,4 +1,4 @@
-// Tests properties of triangular attention for both backends and every form. A correct implementation must have these
+// Tests properties of triangular attention on both backends and for every form. Every correct implementation has these
 // properties, in whatever order it computes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/triangle.hpp"
@@ -27,13 +27,13 @@ constexpr triangle_form all_forms[] = {triangle_form::full, triangle_form::value
                                        triangle_form::attention_ablation, triangle_form::both_ablations,
                                        triangle_form::flat};
 
-// Allows for rounding in sums of some hundred products of single-precision numbers below 2, and in exponentials with an
-// error of 2e-7.
+// The tolerance allows for rounding in sums of some hundred products of single-precision numbers below 2, and for the
+// error of exponentials, 2e-7.
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-13;
 
-// The projections of a batch, side by side in one row as a layer writes them, and the results and gradients of one
-// call.
+// The projections of a batch, and the results and gradients of one call. The projections of an edge are side by side in
+// one row, as a layer writes them.
 template <class T>
 struct use {
   ragged shape;
@@ -83,7 +83,7 @@ struct use {
   }
 };
 
-// Returns the largest difference between the edge rows a of one call and the rows b of another, over all parts of dx
+// Returns the largest difference between the rows a of one call and the rows b of another call, over all parts of dx
 // that the form has.
 template <class T>
 double difference(use<T> const& p, index_t a, use<T> const& q, index_t b) {
@@ -225,8 +225,8 @@ TEST_CASE("scratch memory for a batch serves every batch of smaller graphs, what
 }
 
 TEST_CASE("graphs that are cut into larger and into smaller blocks share a batch") {
-  // Width 50 uses blocks of 16 middle nodes up to n = 64, and blocks of 8 above. So the smaller graph needs more
-  // memory.
+  // For width 50, graphs of up to 64 nodes have blocks of 16 middle nodes, and larger graphs have blocks of 8. So the
+  // smaller graph needs more memory.
   use<float> u({80, 64}, 1, 50, triangle_form::full);
   use<double> exact({80, 64}, 1, 50, triangle_form::full);
   cpu::backend ex(2);
@@ -243,7 +243,7 @@ TEST_CASE("graphs that are cut into larger and into smaller blocks share a batch
   alone.run(ex);
   bool same = true;
   for (index_t r = 0; r < 64 * 64; ++r) same = same && difference(u, 6400 + r, alone, r) == 0;
-  CHECK(same);  // the result for a graph does not depend on its batch
+  CHECK(same);  // the results of a graph do not depend on its batch
 }
 
 TEST_CASE("the cpu takes its own kernels for what layers hand it, and the reference for what they cannot read") {
@@ -255,7 +255,7 @@ TEST_CASE("the cpu takes its own kernels for what layers hand it, and the refere
       use<float> fast({n}, 2, 24, form), slow({n}, 2, 24, form);
       fast.run(ex);
       slow.run(plain);
-      // Another order of summation gives other bits for some of the five hundred numbers.
+      // Another order of summation changes bits of some of the five hundred numbers.
       CHECK((fast.o == slow.o) == (form == triangle_form::flat));
       CHECK((fast.dx == slow.dx) == (form == triangle_form::flat));
     }

@@ -1,5 +1,5 @@
-// Tests the causal triangle on every backend: its results against plain loops, the inputs on which they must not
-// depend, and its gradient.
+// Tests causal triangular attention on every backend: which inputs its results must not depend on, and its gradient.
+// Compares its results with plain loops.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -23,8 +23,8 @@ using test::random_values;
 constexpr triangle_form causal_forms[] = {triangle_form::full, triangle_form::value_ablation,
                                           triangle_form::attention_ablation, triangle_form::both_ablations};
 
-// Is relative to the largest value. Allows for rounding in sums of some hundred products of single-precision numbers,
-// and in exponentials with an error of 2e-7.
+// The tolerance is relative to the largest value. It allows for rounding in sums of some hundred products of
+// single-precision numbers, and for the error of exponentials, 2e-7.
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
 
@@ -35,8 +35,8 @@ constexpr index_t largest = test::is_device<Ex> ? 26 : 48;
 // Returns numbers of sources for a graph of n nodes: from none to more than n.
 std::vector<index_t> numbers_of_sources(index_t n) { return {0, 1, n / 2, n - 1, n, n + 3}; }
 
-// The projections of a batch, side by side in one row as a layer writes them, and the results and gradients of one
-// call.
+// The projections of a batch, and the results and gradients of one call. The projections of an edge are side by side in
+// one row, as a layer writes them.
 template <class T>
 struct use {
   ragged shape;
@@ -59,7 +59,7 @@ struct use {
     inverse_sum = maximum;
     for (auto* v : {&x, &d_o, &o, &dx}) v->resize(v->size() + 16);  // memory that may be read, as an arena provides it
   }
-  // Masks some triangles and turns dropout on.
+  // Masks some triangles, and turns dropout on.
   void disturb() {
     random_stream random(4, 4);
     for (index_t t = 0; t < shape.dims.triangles; ++t) masked.push_back(random.uniform() < 0.3);
@@ -97,7 +97,8 @@ struct use {
   }
 };
 
-// Computes the results by the definition: each edge has a list of middle nodes, and no other node is used for it.
+// Computes the results by the definition. Each edge has a list of middle nodes, and its results depend only on these
+// nodes.
 template <class T>
 struct by_definition {
   std::vector<double> o, dx,
@@ -280,8 +281,8 @@ TEMPLATE_TEST_CASE("an edge does not know the nodes after both of its ends, nor 
           CHECK(others);
           CHECK_FALSE(heard);
 
-          // Repeats this without the nodes on which no edge depends. There is no dropout, because it would number the
-          // remaining elements differently.
+          // Repeats the computation without the nodes that no edge depends on. There is no dropout, because it would
+          // drop different elements of a smaller graph.
           u.rate = 0;
           u.run(ex);
           std::vector<T> start_of_o;
@@ -298,7 +299,7 @@ TEMPLATE_TEST_CASE("an edge does not know the nodes after both of its ends, nor 
 }
 
 TEMPLATE_TEST_CASE("what is closed to a whole tile is not even read", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
-  // Forward tiles have at most 32 rows and 32 columns, and read at most 32 middle nodes at once. Backward tiles have at
+  // Tiles of the forward pass have at most 32 rows, 32 columns and 32 middle nodes. Tiles of the backward pass have at
   // most 16 rows, 32 columns and 16 middle nodes.
   using T = typename TestType::scalar;
   typename TestType::backend ex;

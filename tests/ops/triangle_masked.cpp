@@ -1,4 +1,4 @@
-// Tests edges all of whose triangles are masked: the result is the mean of the products, or NaN if the fill value is
+// Tests edges whose triangles are all masked. The result is the mean of the products, or NaN if the fill value is
 // -infinity.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>

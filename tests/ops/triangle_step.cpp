@@ -1,4 +1,4 @@
-// Tests one step of causal triangular attention: its results must be those of the newest edges in the whole graph,
+// Tests one step of causal triangular attention. Its results must equal those of the newest edges in the whole graph,
 // whichever hypotheses are continued.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/triangle_step.hpp"
@@ -34,7 +34,7 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
              << static_cast<int>(s.form);
 }
 
-// A growing cache in the layout that ops/triangle_step.hpp describes, and the whole graph of each hypothesis.
+// A growing cache with the layout of ops/triangle_step.hpp, and the whole graph of each hypothesis.
 template <class T>
 struct decoding {
   shape s;
@@ -74,7 +74,7 @@ struct decoding {
       into.push_back(static_cast<double>(x));
     }
   }
-  /// Adds one node to every hypothesis. A hypothesis may continue another one of the same graph.
+  /// Adds one node to every hypothesis. A hypothesis may continue another hypothesis of the same graph.
   void grow() {
     ++step;
     auto const before = std::exchange(whole, {});
@@ -143,8 +143,8 @@ struct decoding {
   }
 };
 
-// Allows for rounding in sums of some hundred products of single-precision numbers below 4, and in exponentials with an
-// error of 2e-7.
+// The tolerance allows for rounding in sums of some hundred products of single-precision numbers below 4, and for the
+// error of exponentials, 2e-7.
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-13;
 

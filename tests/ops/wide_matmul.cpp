@@ -1,5 +1,5 @@
-// Tests products with one very wide matrix: against the definition on any backend, with unused columns, and with the
-// same bits for any number of threads.
+// Tests products with one very wide matrix. On every backend, compares them with the definition, also with unused
+// columns. The number of threads must not change a bit.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/wide_matmul.hpp"
 
@@ -17,8 +17,8 @@ namespace ops_wide_matmul_tests {
 
 using namespace triad;
 
-/// Random values of x, w, bias and dy. x and dx have `skipped` more numbers between their rows, which must not be
-/// written.
+/// Random values of x, w, bias and dy. Between the rows of x and of dx there are `skipped` more numbers, which must not
+/// be written.
 template <class T>
 struct problem {
   static constexpr index_t skipped = 19;  // the same number may be read after the last row
@@ -28,7 +28,7 @@ struct problem {
                  dx = test::random_values<T>(m * stride, 5);
   std::vector<T> y = std::vector<T>(static_cast<std::size_t>(m * n), std::numeric_limits<T>::quiet_NaN());
 
-  /// Computes both products over `used` columns, with a factor that is stored with `most` columns.
+  /// Computes both products over `used` columns. The wide factor is stored with `most` columns.
   template <class Ex>
   void run(Ex&& ex, index_t used, index_t most) {
     test::with_scratch(ex, {}, [&](auto& on, call const& c) {
@@ -42,8 +42,8 @@ struct problem {
   }
 };
 
-/// Returns the largest error of a result, relative to the sum of the absolute values of its terms, which bounds
-/// rounding.
+/// Returns the largest error of a result, relative to the sum of the absolute values of its terms. Rounding errors are
+/// proportional to this sum.
 template <class T>
 void check(problem<T> const& before, problem<T> const& after, index_t used, double tolerance) {
   auto const at = [](std::vector<T> const& v, index_t i) {

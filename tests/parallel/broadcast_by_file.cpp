@@ -1,5 +1,5 @@
-// Tests processes that find each other by files: all of them must get the bytes of process 0, whatever files an earlier
-// run has left.
+// Tests processes that find each other through files. All processes must get the bytes of process 0, whatever files an
+// earlier run has left.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/parallel/broadcast_by_file.hpp"
 
@@ -34,8 +34,7 @@ std::string bytes_of_run(int run) {
   return bytes;
 }
 
-/// Returns the bytes that each process gets, or the text of its error. `late` is a process that starts a moment after
-/// the others.
+/// Returns the bytes that each process gets, or the text of its error. Process `late` starts a moment after the others.
 std::vector<std::string> all_get(folder const& where, int size, std::string const& bytes, int late = -1,
                                  std::chrono::milliseconds patience = 20s) {
   std::vector<std::string> got(static_cast<std::size_t>(size));
@@ -68,7 +67,7 @@ TEST_CASE("files of an earlier run are not taken, whichever process comes first"
     CAPTURE(late);
     folder const where;
     where.leave("", one + "\n" + two + "\n" + three + "\n" + old_bytes);
-    where.leave(".1", "wants " + one + "\n");  // as if this process was killed before it read anything
+    where.leave(".1", "wants " + one + "\n");  // as if a process was killed before it read anything
     where.leave(".2", "has " + two + "\n");
     where.leave(".3", "wants ");
     for (auto const& got : all_get(where, 4, bytes_of_run(1), late)) CHECK(got == bytes_of_run(1));
@@ -89,12 +88,12 @@ TEST_CASE("what waits in vain says for whom") {
   CHECK_THROWS_WITH(broadcast_by_file(where.file(), 2, 4, "", short_wait),
                     contains("process 2 has waited 0 s for process 0 of 4"));
   CHECK(std::filesystem::is_empty(where.path));
-  // Only process 0 runs, and the other files are from an earlier run. No process may count as present.
+  // Only process 0 runs. All other files are from an earlier run, so no other process may count as present.
   where.leave(".1", "wants " + std::string(32, 'a') + "\n");
   where.leave(".2", "has " + std::string(32, 'b') + "\n");
   where.leave(".3", "has " + std::string(32, 'c') + "\n");
   CHECK_THROWS_WITH(broadcast_by_file(where.file(), 0, 4, "bytes", short_wait), contains("for process 1, 2, 3 of 4"));
-  // Files of a run with another number of processes belong to another run.
+  // If the number of processes differs, the files are treated as files of a different run.
   std::vector<std::string> message(2);
   in_threads(2, [&](one_of_threads& me) {
     try {

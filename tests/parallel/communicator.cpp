@@ -1,5 +1,5 @@
-// Tests sums over processes: their bits are those of one fixed tree of additions, for any number of processes and any
-// length of a row.
+// Tests sums over processes. For any number of processes and any length of a row, a sum has the bits of one fixed tree
+// of additions.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/parallel/communicator.hpp"
 
@@ -22,12 +22,12 @@ template <class T>
 std::vector<T> row_of(int number, index_t n) {
   random_stream random(11, static_cast<std::uint64_t>(number));
   std::vector<T> row(static_cast<std::size_t>(n));
-  // The sizes of the values differ so much that another order of additions gives other bits.
+  // The magnitudes of the values differ so much that a sum in another order has other bits.
   for (auto& x : row) x = static_cast<T>(random.uniform(-1, 1) * (random.below(2) != 0 ? 1e6 : 1e-3));
   return row;
 }
 
-/// Adds the rows first .. last-1 in the order of the tree.
+/// Adds rows `first` to `last` - 1 in the order of the tree.
 template <class T>
 std::vector<T> tree_sum(int first, int last, index_t n) {
   if (last - first == 1) return row_of<T>(first, n);
@@ -60,7 +60,7 @@ TEMPLATE_TEST_CASE("a sum over processes is that of the tree, bit by bit, on eac
         sent[static_cast<std::size_t>(me.rank())] = {me.messages, me.values};
       });
       for (auto const& row : found) CHECK(row == right);
-      // Each process sends a long row twice, except for its own part, and a short row once for each doubling.
+      // Each process sends a long row twice, except for its own part, and sends a short row log2(processes) times.
       index_t steps = 0;
       while (1 << steps < size) ++steps;
       for (auto const& [messages, values] : sent) {

@@ -1,5 +1,5 @@
-// Tests processes that mpirun has started. Each process runs this program, and all must pass. Without mpirun, one
-// process is tested.
+// Tests processes that mpirun has started. Each process runs this program, and all processes must pass. Without mpirun,
+// one process is tested.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/parallel/mpi.hpp"
 
@@ -55,7 +55,7 @@ TEST_CASE("groups of processes do not hear each other") {
   mpi one, other;
   reference::backend ex;
   if (one.size() < 2) return;
-  // If a message is sent in one group, it must not be received in the other.
+  // A message that is sent in one group must not be received in the other group.
   int const partner = one.rank() ^ 1;
   std::vector<double> a{1}, b{2}, from_a{0}, from_b{0};
   other.exchange(ex, partner, vec<double const>(view(b)), view(from_b));

@@ -1,5 +1,5 @@
-// The program in docs/operations/parallel.md: all processes that mpirun starts train one model together, and have the
-// same bits.
+// The program in docs/operations/parallel.md. All processes that mpirun starts train one model together, and have
+// bit-identical parameters.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 using namespace triad;
 
-/// Adds a path of steps to the right. The question is the relation between the two ends.
+/// Adds a path of steps to the right. The question is the relation between the first and the last node.
 template <class Loader>
 void add_path(Loader& loader, std::uint64_t number) {
   random_stream random(7, number);
@@ -23,7 +23,7 @@ void add_path(Loader& loader, std::uint64_t number) {
   for (index_t i = 0; i < steps; ++i) label[i * nodes + i + 1] = 1;
 }
 
-/// Trains, and returns whether the model has learned something.
+/// Trains a model. Returns whether the model has learned something.
 bool train(mpi& processes) {
   cpu::backend ex(1);
   constexpr std::size_t batch = 30;

@@ -1,5 +1,5 @@
-// Tests batches that are divided into shares: which process computes which share, and that the result does not depend
-// on the number of processes.
+// Tests batches that are divided into shares: which process computes which share, and that results do not depend on the
+// number of processes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/parallel/shares.hpp"
 
@@ -86,7 +86,7 @@ TEST_CASE(
     CHECK(gradient == std::vector<float>{5, 50});
     CHECK(loss == std::vector<float>{-5});
   }
-  CHECK(sums::bytes(2, 2, 1) == 2 * sizeof(float));  // one share waits until the other is complete
+  CHECK(sums::bytes(2, 2, 1) == 2 * sizeof(float));  // one share waits until the second is complete
   CHECK(sums::bytes(2, 2, 4) > sums::bytes(2, 2, 1));
   CHECK(sums::bytes(0, 2, 4) == 0);
 }
@@ -116,7 +116,7 @@ struct outcome {
   friend bool operator==(outcome const&, outcome const&) = default;
 };
 
-/// Graph i of update u, which is the same in every process.
+/// Adds graph i of update u. It is the same in every process.
 template <class Loader>
 void add_graph(Loader& loader, std::uint64_t update, std::size_t i) {
   random_stream random(7, update * 100 + i);
@@ -125,8 +125,8 @@ void add_graph(Loader& loader, std::uint64_t update, std::size_t i) {
   for (index_t e = 0; e < n * n; ++e) label[e] = random.below(labels);
 }
 
-/// Makes three updates of 11 graphs, 3 graphs (fewer than shares) and 8 graphs. A share with more than one graph is
-/// added in two parts.
+/// Makes three updates, of 11, 3 and 8 graphs. In the second update, there are fewer graphs than shares. A share with
+/// more than one graph is added in two parts.
 template <class Processes>
 outcome run(Processes& me, index_t shares, int threads, long* allocated = nullptr) {
   cpu::backend ex(threads);
@@ -167,7 +167,7 @@ TEST_CASE("one, two, four and eight processes learn the same, bit by bit") {
   auto const right = run(one, 8, 1, &allocated);
   CHECK(allocated == 0);
   CHECK(run(one, 8, 3) == right);
-  CHECK(run(one, 4, 1) != right);  // another number of shares has other rounding and other dropout
+  CHECK(run(one, 4, 1) != right);  // with another number of shares, rounding and dropout differ
   for (int const size : {1, 2, 4, 8}) {
     CAPTURE(size);
     std::vector<outcome> found(static_cast<std::size_t>(size));
@@ -177,7 +177,7 @@ TEST_CASE("one, two, four and eight processes learn the same, bit by bit") {
 }
 
 TEST_CASE("an update sends the sums of its gradient and its loss, and nothing else") {
-  // communicator.cpp counts the messages of a sum; bench/cluster_costs.py uses both numbers.
+  // communicator.cpp counts the messages of a sum. bench/cluster_costs.py computes with both numbers.
   using traffic = std::pair<long long, long long>;
   for (int const size : {1, 2, 4, 8}) {
     std::vector<traffic> sent(static_cast<std::size_t>(size)), right(sent);
@@ -261,7 +261,7 @@ TEST_CASE("shares are begun in order, once an update, each once") {
   learner.finish(0.1);
   CHECK(learner.step() == 1);
   learner.begin_share(0);
-  learner.set_step(1);  // an update that has begun is discarded
+  learner.set_step(1);  // discards an update that has begun
   learner.begin_share(0);
 }
 

@@ -51,7 +51,7 @@ TEST_CASE("letters, numbers and white space are Unicode's") {
   CHECK(pieces("3\u00bd \u0664\u2167") == list{"3\u00bd", " \u0664\u2167"});  // a half, an Arabic four, a Roman eight
   CHECK(pieces("e\u0301\u2014\u20ac") == list{"e", "\u0301\u2014\u20ac"});    // a separate accent is not a letter
   CHECK(pieces("a\u00a0b\u3000 c") == list{"a", "\u00a0", "b", "\u3000", " c"});  // no-break and ideographic space
-  CHECK(pieces("a\x1c\x1d b") == list{"a", "\x1c\x1d", " b"});  // separators of ASCII are not white space here
+  CHECK(pieces("a\x1c\x1d b") == list{"a", "\x1c\x1d", " b"});  // ASCII separators are not white space here
   CHECK(pieces("\U0001d400\U00020000\U0001f600") == list{"\U0001d400\U00020000", "\U0001f600"});
   CHECK(pieces("a\xff\xc3(") == list{"a", "\xff\xc3("});  // not UTF-8
 }
@@ -75,7 +75,7 @@ TEST_CASE("parts are joined by rank and numbered by the vocabulary") {
   CHECK(code.numbers("  wolow\n") == numbers{9, 9, 6, 5, 11, 20});  // the second space does not merge with the w
   CHECK(code.numbers("rere") == numbers{8, 12, 7});
   CHECK(code.numbers("ax") == numbers{3, 3});
-  CHECK(code.numbers("low lower") == numbers{11, 13, 12});  // both words are now in the cache
+  CHECK(code.numbers("low lower") == numbers{11, 13, 12});  // both words are now cached
   CHECK(code.decode(numbers{0, 11, 13, 12, 2, 1, 1}) == "low lower");
   CHECK(code.decode(numbers{16, 9, 20, 19}) == "\u00e9 \n's");
   CHECK(code.decode(numbers{3}) == "<unk>");

@@ -1,4 +1,4 @@
-// Tests the characters, words and white space of texts in UTF-8, which may have arbitrary bytes.
+// Tests the characters, words and white space of texts in UTF-8. A text may also have bytes that are not UTF-8.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/characters.hpp"
 

@@ -1,4 +1,4 @@
-// Tests splits by the divergence of their compounds: properties of a split, and inputs that cannot be split.
+// Tests the search for a split by the divergence of compounds: properties of a split, and inputs that cannot be split.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/compound_split.hpp"
 
@@ -17,8 +17,8 @@ namespace io_compound_split_tests {
 using namespace triad::text;
 using triad::test::contains, triad::test::derived;
 
-/// All sentences of three words, each of which is one of six. Each word must occur in training. A compound of three
-/// rules has two of the words.
+/// All sentences of three words. Each word is one of six, and must occur in training. A compound of three rules has two
+/// of the words.
 struct sentences {
   derived all{[] {
     std::vector<std::string> texts;
@@ -70,7 +70,7 @@ TEST_CASE("a split has its sizes, nothing twice, known words, near atoms and far
 
 TEST_CASE("a search asks for its random numbers, and is the same for the same ones") {
   sentences const s;
-  struct turns {  // returns 0, 1, 2, ..., each modulo the given bound
+  struct turns {  // returns 0, 1, 2, ..., modulo the given bound
     int* asked;
     int below(int bound) { return (*asked)++ % bound; }
   };

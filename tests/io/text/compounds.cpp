@@ -1,5 +1,5 @@
-// Tests compounds: their weights, against values computed by hand, and that a limit on memory does not change the
-// weights.
+// Tests the weights of compounds. They must equal values that were computed by hand, and must not depend on the limit
+// on memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/compounds.hpp"
 
@@ -17,27 +17,26 @@ using triad::test::contains, triad::test::derived;
 using lists = std::vector<std::vector<int>>;
 
 TEST_CASE("a compound weighs what is left of it outside of its commonest larger one") {
-  // S(a, b) occurs twice, S(a, c) once. S-a occurs 3 times, of which 2 are in S(a, b); so its weight is 1/3 there, and
-  // 2/3 in S(a, c). S-b and S-c occur only in these compounds, so their weight is 0. No compound contains S(a, b) or
-  // S(a, c), so their weight is 1.
+  // S(a, b) occurs twice, S(a, c) once. S-a occurs 3 times, and 2 of these are in S(a, b), so its weight is 1/3 in S(a,
+  // b), and 2/3 in S(a, c). S-b and S-c occur only in these compounds, so their weight is 0. No compound contains S(a,
+  // b) or S(a, c), so their weight is 1.
   derived const one({R"(["S","a","b"])", R"(["S","a","b"])", R"(["S","a","c"])"});
   CHECK(one.weights(3) == lists{{1365, 4096}, {1365, 4096}, {2731, 4096}});
-  // Compounds above the size limit are context, too. With a limit of two rules, S-a has the same weight, and the weight
-  // of S-b and S-c is still 0.
+  // Compounds above the size limit also reduce the weights of compounds inside them. With a limit of two rules, S-a
+  // still has the same weight, and S-b and S-c still have weight 0.
   CHECK(one.weights(2) == lists{{1365}, {1365}, {2731}});
 }
 
 TEST_CASE("the occurrence that counts most is a example's weight") {
-  // S-a occurs four times: twice with b and twice with c. Half of its occurrences are in each of S(a, b) and S(a, c),
-  // so its weight is 1/2, although it occurs twice in the first question. S(a, b) occurs twice, once of these below T.
-  // So its weight is 1/2 there, and 1 where no compound contains it; the same holds for S(a, c). All other compounds
-  // are always inside a larger one.
+  // S-a occurs four times: twice in S(a, b) and twice in S(a, c). So its weight is 1/2, although it occurs twice in the
+  // first question. S(a, b) occurs twice, and one occurrence is below T. So its weight is 1/2 below T, and 1 where no
+  // compound contains it. The weights of S(a, c) are the same. All other compounds are always inside a larger compound.
   derived const d({R"(["T",["S","a","b"],["S","a","c"]])", R"(["S","a","b"])", R"(["S","a","c"])"});
   auto const w = d.weights(3);
   CHECK(w[1] == std::vector<int>{2048, 4096});
   CHECK(w[2] == w[1]);
   CHECK(w[0] == std::vector<int>{2048, 2048, 2048});
-  // In a chain a-a-a, a-a occurs twice. Both occurrences are in a-a-a, one as its upper part and one as its lower part.
+  // In a chain a-a-a, a-a occurs twice. One occurrence is the upper part of a-a-a, and the other is the lower part.
   CHECK(derived({R"(["a",["a",["a"]]])"}).weights(3) == lists{{4096}});
   CHECK(derived({R"(["a",["a",["a"]]])"}).weights(2) == lists{{}});
 }
@@ -46,7 +45,7 @@ TEST_CASE("a compound knows which child an edge leads to") {
   CHECK(compounds_of(derived({R"(["S","a","x"])", R"(["S","x","a"])"}).trees, 3).kinds == 2);
   derived const d({R"(["S","a","x"])", R"(["S","a","y"])", R"(["S","x","a"])", R"(["S","y","a"])"});
   auto const table = compounds_of(d.trees, 2);
-  CHECK(table.kinds == 2);  // S-a, with a as the first or the second child; x and y each have one half
+  CHECK(table.kinds == 2);  // S-a with a as the first or the second child; half in x, half in y
   CHECK(table.of[0][0].what == table.of[1][0].what);
   CHECK(table.of[2][0].what == table.of[3][0].what);
   CHECK(table.of[0][0].what != table.of[2][0].what);

@@ -1,4 +1,4 @@
-// Tests CoNLL-U: reading, writing, files that are refused, and scores.
+// Tests reading and writing CoNLL-U, refused files, and scores.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/conllu.hpp"
 
@@ -134,7 +134,7 @@ TEST_CASE("what is no tree with one root is refused with the line of the word at
   refused(row("1", "a", "0", "root") + row("2", "b", "3", "x") + row("3", "c", "2", "x"),
           "file:3: the heads from word 2 upward come back to it");
   refused(row("1", "a", "2", "x") + row("2", "b", "1", "x"),
-          "file:2: the heads from word 1 upward come back to it");  // although there is no root, either
+          "file:2: the heads from word 1 upward come back to it");  // there is no root, either
 }
 
 TEST_CASE("scores count heads, heads with relations, and whole trees") {

@@ -1,5 +1,5 @@
-// Derivations for tests. They are given as nested lists in JSON, such as ["S", "a", ["b", "c"]]; each name of a rule
-// gets a number.
+// Derivations for tests. A derivation is given as a nested list in JSON, such as ["S", "a", ["b", "c"]]. Each name of a
+// rule gets a number.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,8 +21,7 @@ struct derived {
     for (auto const& text : texts) add(nlohmann::json::parse(text), trees.emplace_back(), -1, 0);
   }
   int rules() const { return static_cast<int>(names.size()); }
-  /// Returns the weights of the compounds of each example, in ascending order. at_once is a parameter of
-  /// compounds_of().
+  /// Returns the weights of the compounds of each example, in ascending order. `at_once` is passed to compounds_of().
   std::vector<std::vector<int>> weights(int largest, std::size_t at_once = std::size_t{1} << 24U) const {
     std::vector<std::vector<int>> result;
     for (auto const& items : text::compounds_of(trees, largest, at_once).of) {

@@ -1,4 +1,4 @@
-// Tests the divergence between two sets of examples, against values computed by hand.
+// Tests the divergence between two sets of examples. The expected values were computed by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/divergence.hpp"
 
@@ -19,7 +19,7 @@ TEST_CASE("divergences by hand") {
   CHECK_THAT(divergence_of(table, {0}, {0}, 0.1), triad::test::WithinAbs(0, 1e-12));
   CHECK(divergence_of(table, {0}, {2}, 0.5) == 1);
   CHECK(divergence_of(table, {}, {2}, 0.5) == 1);
-  // P for only the examples 0 and 3 is (8/11, 3/11).
+  // For only the examples 0 and 3, P is (8/11, 3/11).
   divergence d(3, 0.1);
   d.change(side::train, table.of[0]);
   d.change(side::test, table.of[1]);

@@ -1,4 +1,4 @@
-// Tests reading the lines of a file, gzipped or not, and files that cannot be read.
+// Tests how the lines of a file, gzipped or not, are read, and the errors for files that cannot be read.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/gz_lines.hpp"
 
@@ -21,7 +21,7 @@ struct folder_of_files : triad::test::scratch_folder {
     std::ofstream(*this / "plain", std::ios::binary) << content;
     return *this / "plain";
   }
-  // The bytes and not the name show that a file is gzipped.
+  // The first bytes of a file, not its name, show that it is gzipped.
   std::string gzipped(std::string const& content) const {
     return triad::test::write_gzipped(*this / "gzipped", content);
   }
@@ -50,7 +50,7 @@ TEST_CASE("lines of a file have neither their ends nor a byte order mark, which 
   CHECK((ends.next(line) && ends.had_carriage_return()));
   CHECK((ends.next(line) && !ends.had_carriage_return()));
   CHECK_FALSE(ends.next(line));
-  // The same holds for the only line, or the last one, if it has no line end.
+  // The same holds for the last line of a file, or for its only line, if the line has no line end.
   CHECK(lines_of(folder.plain("\xef\xbb\xbf{\"a\": 1}")) == list{"{\"a\": 1}"});
   gz_lines last(folder.plain("a\nb\r"));
   CHECK((last.next(line) && !last.had_carriage_return()));

@@ -1,4 +1,4 @@
-// Writes a gzipped file, for tests of readers.
+// Writes a gzipped file for tests of readers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

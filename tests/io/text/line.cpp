@@ -1,4 +1,4 @@
-// Tests removing the end of a line, and the byte order mark of a text's first line.
+// Tests that the end of a line, and the byte order mark of a text's first line, are removed.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/line.hpp"
 

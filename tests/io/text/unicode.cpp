@@ -1,4 +1,5 @@
-// Tests letters and numbers: some cases by hand, and all code points against the categories of Unicode 14.
+// Tests which code points are letters and numbers. Checks some cases by hand, and compares all code points with the
+// categories of Unicode 14.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/unicode.hpp"
 
@@ -15,7 +16,7 @@ using namespace triad::text;
 TEST_CASE("letters and numbers are Unicode's") {
   for (char32_t const c : {U'A', U'z', U'\u00aa', U'\u00b5', U'\u0100', U'\uac00', U'\ud7a3', U'\U000323af'}) {
     CAPTURE(static_cast<unsigned>(c));
-    CHECK((is_letter(c) && !is_number(c)) == (c != U'\U000323af'));  // Unicode 15 added the last one
+    CHECK((is_letter(c) && !is_number(c)) == (c != U'\U000323af'));  // Unicode 15 added this letter
   }
   for (char32_t const c : {U'0', U'9', U'\u00b2', U'\u2160', U'\U0001fbf9'}) CHECK((is_number(c) && !is_letter(c)));
   for (char32_t const c : {U'@', U'[', U'/', U':', U'\u00d7', U'\ufffd', U'\U0010ffff'})

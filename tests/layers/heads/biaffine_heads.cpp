@@ -1,5 +1,5 @@
-// Tests the heads over states of tokens. They multiply a state of the child token and a state of the parent token.
-// Compares formulas and gradients.
+// Tests the heads over states of tokens. A head multiplies a state of the child token and a state of the parent token.
+// Tests formulas and gradients.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/heads/biaffine_heads.hpp"
 
@@ -19,7 +19,7 @@ using read = tensor<double const, dyn, dyn>;
 
 constexpr index_t d = 4, inner = 3, relations = 2, nodes = 5, rows = 13, pairs = 5;
 
-// The scores and logits at given states, and all gradients if there is memory for them.
+// The scores and logits for given states, and all gradients if there is memory for them.
 struct result {
   std::vector<double> score = std::vector<double>(rows), logits = std::vector<double>(pairs * relations);
 };

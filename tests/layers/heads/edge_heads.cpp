@@ -1,4 +1,5 @@
-// Tests the heads over states of edges: one map scores arcs, and the other computes the relations of pairs.
+// Tests the heads over states of edges. One map computes the scores of arcs, and another map computes the relations of
+// pairs.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/heads/edge_heads.hpp"
 

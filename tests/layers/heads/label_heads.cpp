@@ -1,5 +1,5 @@
-// Tests the heads over states of tokens, one map for each kind of label. The gradients of all maps add up in the
-// states.
+// Tests the heads over states of tokens. There is one map for each kind of label. The gradient of the states is the sum
+// of the gradients through all maps.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/heads/label_heads.hpp"
 

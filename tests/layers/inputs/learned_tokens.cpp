@@ -17,7 +17,8 @@ using namespace triad;
 
 constexpr index_t tokens = 7, positions = 6, width = 5;
 
-// Two sequences, of four and of two tokens. One token occurs twice in the same sequence, another one in both.
+// Two sequences, of four and of two tokens. One token occurs twice in the same sequence, and another token occurs in
+// both.
 std::vector<index_t> const token{3, 0, 3, 6, 0, 2}, position{0, 1, 2, 3, 0, 1};
 placed_tokens<double> both() {
   return {make_vec(token.data(), 6), make_vec(position.data(), 6), tensor<double const, dyn, dyn>()};
@@ -51,7 +52,7 @@ TEMPLATE_TEST_CASE("a first state is the normalised sum of a token's, its positi
   test::spoiled_memory const memory([&](arena& a) { return layer.plan_saved(a, row_dims(6)); });
   auto at = memory.place();
   std::vector<double> x(6 * width);
-  test::with_scratch(ex, call{}, [&](auto& any, call const& c) {  // there is dropout only in training
+  test::with_scratch(ex, call{}, [&](auto& any, call const& c) {  // dropout only in training
     auto here = at;
     layer.forward(any, c, w, both(), layer.plan_saved(here, row_dims(6)), tensor<double, dyn, dyn>(x.data(), 6, width));
   });

@@ -1,5 +1,5 @@
-// Tests the first states of edges, of a source alone and of a source with its target: every state against its formula,
-// and the gradient of each part.
+// Tests the first states of edges, of a source alone and of a source with its target. Compares every state with its
+// formula, and tests the gradient of each part.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/inputs/pair_edges.hpp"
 
@@ -130,8 +130,8 @@ TEMPLATE_TEST_CASE("edges begin with what their formula says, and between nodes 
     }
 }
 
-// Relational states are sums of learned parts and given parts. So the sum of x dx equals a sum over all parts: each
-// part times its gradient.
+// Relational states are sums of learned parts and given parts. So the sum of x dx equals the sum, over all parts, of
+// the part times its gradient.
 TEMPLATE_TEST_CASE("relational edges hand on their gradient and lose nothing of it", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (bool alone : {true, false}) {

@@ -1,4 +1,4 @@
-// Tests the first states of tokens: their values, and the gradient of their table, with and without a padding token.
+// Tests the first states of tokens: their values, and the gradient of the table, with and without a padding token.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/inputs/scaled_tokens.hpp"
 
@@ -74,7 +74,7 @@ TEMPLATE_TEST_CASE(
     p.differentiate(ex);
     test::check_differences(p.table, p.gradient, [&] { return p.value(ex); });
     problem padded(rate, 1);
-    for (auto& g : padded.gradient) g = 0.5;  // added before, for example by a tied output projection
+    for (auto& g : padded.gradient) g = 0.5;  // as added by a tied output projection before
     padded.differentiate(ex);
     for (std::size_t i = 0; i < p.gradient.size(); ++i)
       CHECK_THAT(padded.gradient[i], test::WithinAbs(0.5 + (i / width == 1 ? 0 : p.gradient[i]), 1e-14));

@@ -1,5 +1,5 @@
-// Tests the first states of a sentence's tokens: the sines and cosines of their positions, and that the gradient of
-// their table is added to.
+// Tests the first states of a sentence's tokens: the sines and cosines of their positions, and that the layer adds to
+// the gradient of the table.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/inputs/sequence_tokens.hpp"

@@ -1,5 +1,5 @@
-// Tests the agent of a tree machine in one step: the gradients of all its outputs, with norms before or after blocks,
-// and that samples do not affect each other.
+// Tests the agent of a tree machine in one step: the gradients through all its outputs, with norms before or after
+// blocks, and that samples do not affect each other.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/tree/agent.hpp"
 
@@ -19,7 +19,7 @@ using namespace triad;
 
 constexpr index_t width = 6, heads = 2, hidden = 8, fillers = 5;
 
-/// The agent as a layer. Its output is one row with all results, of which the tokens are first.
+/// The agent as a layer. Its output is one row with all results. The tokens are the first results.
 template <index_t D = dyn, index_t H = dyn, index_t F = dyn>
 struct spoken {
   using agent_type = neural_tree_agent<double, D, H, F>;

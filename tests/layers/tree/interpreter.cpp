@@ -1,5 +1,5 @@
-// Tests the interpreters of a tree machine: the gradients of several steps, by rows and by matrices, and that both
-// interpreters have the same results.
+// Tests the two interpreters of a tree machine, which compute by rows and by matrices: the gradients of several steps,
+// and that both interpreters have the same results.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/tree/interpreter.hpp"
 
@@ -114,7 +114,7 @@ TEMPLATE_TEST_CASE("interpreters have the gradients of three steps: of trees, we
   }
 }
 
-/// Returns the fillers of the last trees. Also returns the gradients of a sum of these with random factors, with
+/// Returns the fillers of the last trees. Also returns the gradients of a random linear function of these fillers, with
 /// respect to the first trees, the weights and the roots.
 template <class Ex, class Layer>
 std::vector<double> result(Ex& ex, Layer const& layer) {
