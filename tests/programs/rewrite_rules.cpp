@@ -44,7 +44,7 @@ TEST_CASE("operators bind as at school") {
     CHECK(to_text(rewrite::parse(r.infix)) == r.tree);
 }
 
-/// Returns the left side of a rule with expressions in place of its names.
+/// Returns the left side of a rule in which every variable is replaced by an expression.
 symbol_tree filled(symbol_tree const& pattern, index_t at, symbol_tree (*value)(std::string const&)) {
   if (at == triad::no_node) return symbol_tree();
   if (rewrite::is_variable(pattern.label(at))) return value(pattern.label(at));

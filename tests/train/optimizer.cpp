@@ -1,4 +1,5 @@
-// Tests Adam and AdamW against steps computed by hand, for a whole set of parameters and if some have no gradient.
+// Tests Adam and AdamW against steps computed by hand. In one case every parameter has a gradient, in another some
+// parameters have none.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/optimizer.hpp"
 

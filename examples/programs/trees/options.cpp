@@ -68,7 +68,7 @@ void options::each(option_list& f) {
       .opposite("no-empty-tree")
       .newer()
       .shapes();
-  // If no choice has a temperature, the option has no effect, so a resumed run may change it.
+  // If no softmax of the model has a temperature, the option has no effect, so a resumed run may change the option.
   f.seldom("temperature", &temperature, "Of softmax in training: scores are divided by it; it falls from this to 1")
       .between(1, 1000000)
       .free(cooling == 0);

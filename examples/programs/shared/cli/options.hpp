@@ -112,7 +112,7 @@ struct option {
   option& within(int from, bound to) {
     return least = [from] { return from; }, most = std::move(to), *this;
   }
-  /// The option is a flag that is stored as one of two names.
+  /// The option is a flag. A checkpoint stores the flag under the key `called`, as the text `no` or `yes`.
   option& shapes_as(std::string called, std::string no, std::string yes) {
     return key_names = {std::move(no), std::move(yes)}, shapes(std::move(called));
   }
