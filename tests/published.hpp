@@ -1,4 +1,5 @@
-// Published data, which tests read if they are available: in $TRIAD_DATA, or, if that is not set, in ../shared/data.
+// Published data, which tests read if they are available. They are in $TRIAD_DATA, or in ../shared/data if TRIAD_DATA
+// is not set.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +17,7 @@ inline std::filesystem::path published(std::string const& name) {
   return std::filesystem::path(from ? from : "../shared/data") / name;
 }
 
-/// Returns whether `path`, which should contain `what`, is missing. If so, prints a message, and the test has nothing
+/// Returns whether `path`, which should contain `what`, is missing. If so, prints a message. The test then has nothing
 /// to do.
 inline bool is_missing(std::filesystem::path const& path, std::string const& what) {
   if (std::filesystem::exists(path)) return false;

@@ -38,7 +38,7 @@ struct ragged {
   }
 };
 
-/// Returns values that a float stores exactly, so that tests in float and in double begin with the same values.
+/// Returns random values that a float stores exactly, so that tests in float and in double begin with the same values.
 template <class T = double>
 std::vector<T> random_values(index_t count, std::uint64_t stream, double range = 1) {
   random_stream random(11, stream);
@@ -57,7 +57,7 @@ void with_scratch(Ex& ex, call c, Work&& work) {
   work(ex, static_cast<call const&>(c));
 }
 
-/// The memory that plan(arena&) needs, filled with NaN.
+/// Memory for plan(arena&), filled with NaN.
 struct spoiled_memory {
   buffer<> bytes;
 

@@ -1,4 +1,4 @@
-// Sizes as in the shuffled batches of CLUTRR and COGS: the number of samples for each number of nodes.
+// Shuffled batches with the sizes of CLUTRR and COGS. The data say how many samples have each number of nodes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,7 +31,7 @@ inline ragged_data like_cogs() {
       100);
 }
 
-/// Calls f(sizes) for each batch of an epoch. The order differs between epochs.
+/// Calls f(sizes) for each batch of an epoch. Each epoch has a new order.
 template <class F>
 void each_batch(ragged_data const& d, std::uint64_t epoch, F&& f) {
   auto order = d.nodes;

@@ -1,4 +1,4 @@
-// The key that identifies a recorded step, computed only from one batch or from its answers.
+// Computes the key of a recorded step from one batch, or from its answers, alone.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Roles, and the matrices that move trees over these roles, for tests.
+// Roles, and the matrices of car, cdr and cons for these roles, for tests.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace triad::test {
 
-/// Roles, and the matrices for all arguments of operations: first D_c, then E_c.
+/// Roles, and the matrices of all arguments of operations: first D_c, then E_c.
 template <class T>
 struct some_maps {
   index_t branching, count, width;

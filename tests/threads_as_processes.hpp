@@ -1,5 +1,5 @@
-// Threads that stand for processes. Each thread has a communicator, and a receiver copies the values that another
-// thread sends.
+// Threads in the role of processes. Each thread has a communicator. A receiver copies the values that another thread
+// sends.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -59,7 +59,7 @@ class switchboard {
 struct one_of_threads {
   switchboard& board;
   int number;
-  long long messages = 0, values = 0;  // numbers of messages and values that this thread has sent
+  long long messages = 0, values = 0;  // messages and values that this thread has sent
 
   int rank() const { return number; }
   int size() const { return board.size(); }
@@ -79,7 +79,7 @@ struct one_of_threads {
 };
 
 /// Runs work(processes) in `size` threads. `work` must not use Catch2's checks, because Catch2 2 counts checks in one
-/// thread only. If a thread throws an exception, it is rethrown here.
+/// thread only. If a thread throws an exception, the exception is rethrown here.
 template <class Work>
 void in_threads(int size, Work const& work) {
   switchboard board(size);

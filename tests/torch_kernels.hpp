@@ -1,5 +1,5 @@
-// Compares the kernels of examples/python with triad's reference, for the host and for CUDA. The kernels are called
-// through their table.
+// Compares the kernels of examples/python, for the host and for CUDA, with triad's reference. The kernels are called
+// through a table.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace triad::test {
 
-/// Arrays in the memory that the kernels use. Memory must have put(host, bytes), which copies to that memory and
+/// Arrays in the memory that the kernels use. `Memory` must have put(host, bytes), which copies to this memory and
 /// returns the address, and get(host, there, bytes), which copies back.
 template <class Memory>
 class torch_arrays {
@@ -75,7 +75,7 @@ struct torch_triangle_case {
   index_t heads = 2, width = 5;
   bool masked = false, causal = false;
   double dropout = 0;
-  bool stacked = false;  // the four projections are side by side in each row, as a module stores them
+  bool stacked = false;  // the four projections of an edge are side by side, as a module stores them
 };
 
 /// Checks that the value and the gradients from the table's kernels equal those of the reference in double.
@@ -225,7 +225,7 @@ void check_torch_fuse(triad_kernels const& kernels, triad_place const& place, Me
   expect_near(arrays.template get<T>(c.d_states, l * rows * d), d_states);
 }
 
-/// Checks that the table's kernels take and graft children, for trees with two branching factors.
+/// Checks the table's kernels that take and graft children, for two branching factors.
 template <class T, class Memory>
 void check_torch_trees(triad_kernels const& kernels, triad_place const& place, Memory& memory) {
   torch_arrays<Memory> arrays(memory);

@@ -1,4 +1,4 @@
-// Counts the messages and bytes that each process sends for sums over processes:  triad-traffic-of VALUES PROCESSES
+// Counts the messages and bytes that each process sends for sums over processes: triad-traffic-of VALUES PROCESSES
 // SPDX-License-Identifier: Apache-2.0
 // The sums are those of one update: a gradient of VALUES values, and a loss. Prints a line for each rank: the rank, the
 // messages, the bytes.

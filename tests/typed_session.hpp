@@ -1,4 +1,4 @@
-// Runs the typed tests of a program. All other tests in its source files are skipped, because they are not about a
+// Runs the typed tests of a program. Skips all other tests in its source files, because they do not depend on the
 // device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace triad::test {
 
-/// Returns the exit status for main(). If the command line names tests, only these are run.
+/// Returns the exit status for main(). If the command line names tests, runs only these.
 inline int run_typed_tests(int count, char** words) {
   Catch::Session session;
   if (int const status = session.applyCommandLine(count, words); status != 0) return status;

@@ -1,8 +1,8 @@
-"""Compares what this project reads and writes with the results of other tools, on random inputs:  compare.py BIN
-FORMATS [SEED]
+"""Compares this project's readers and writers with other tools, on random inputs: compare.py BIN FORMATS [SEED]
 
-BIN: a folder with triad-answers, and possibly cfq. FORMATS: docs/formats.md, which lists each known difference with its
-tool. The status is 1 if there is a difference that the page does not list, or if a listed difference no longer exists.
+BIN: a folder with triad-answers, and possibly cfq. FORMATS: docs/formats.md, which lists each known difference and the
+tool. The exit status is 1 if there is a difference that is not on the page, or if a difference on the page no longer
+exists.
 SPDX-License-Identifier: Apache-2.0"""
 import os
 import random
@@ -20,7 +20,7 @@ from ours import Failed, Report, answers
 
 FORMATS = {"CoNLL-U": conllu_files, "trees in brackets": trees, "byte-pair encodings": parts, "BLEU": scores, "safetensors": weights,
            "queries": queries}
-LEAST = 500  # least number of comparisons of a format; fewer mean that something was left out
+LEAST = 500  # least number of comparisons of a format; fewer mean that some were left out
 
 
 def main(programs, page, seed):

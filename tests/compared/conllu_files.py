@@ -1,4 +1,4 @@
-"""CoNLL-U: sentences that every reader must read in the same way and write again byte for byte.
+"""CoNLL-U: every reader must read the sentences in the same way, and write them again byte for byte.
 SPDX-License-Identifier: Apache-2.0"""
 import importlib.metadata
 import os
@@ -81,7 +81,7 @@ def row(number, relation, deps="_", misc="_"):
 
 COMMENTS = "# sent_id = s\n# text = a b\n"
 A, B = row(1, "root"), row(2, "obj")
-KNOWN = [  # tool, subject, a text that is written unchanged here, what the tool writes
+KNOWN = [  # tool, subject, a text that triad writes unchanged, what the tool writes
     ("conllu", "a comment without =", "# a note\n" + COMMENTS + A + B, COMMENTS + A + B),
     ("conllu", "a second = in MISC", COMMENTS + row(1, "root", misc="A=b=c") + B, COMMENTS + row(1, "root", misc="A=b") + B),
     ("conllu", "a name twice in MISC", COMMENTS + row(1, "root", misc="A=b|A=c") + B, COMMENTS + row(1, "root", misc="A=c") + B),

@@ -1,4 +1,4 @@
-"""Random characters and words, of kinds that readers may treat differently. All code points are in Unicode 14, so every
+"""Draws random characters and words that readers may treat differently. All code points are in Unicode 14, so every
 version of every tool knows them.
 SPDX-License-Identifier: Apache-2.0"""
 import sys

@@ -9,7 +9,7 @@ class Failed(Exception):
 
 
 def answers(program, questions):
-    """Returns the answers to the questions, in their order; an answer may be {"error": ...}."""
+    """Returns the answers to the questions, in order. An answer may be {"error": ...}."""
     said = subprocess.run([program], input="".join(json.dumps(q) + "\n" for q in questions), capture_output=True,
                           encoding="utf-8", timeout=300, check=False)
     lines = said.stdout.split("\n")[:-1]
@@ -37,7 +37,7 @@ class Report:
 
 
 def near(value, other, most=200):
-    """Returns the value as text, beginning shortly before the difference."""
+    """Returns the value as text. The text begins shortly before the difference."""
     text, other = (v if isinstance(v, str) else repr(v) for v in (value, other))
     first = next((i for i, (a, b) in enumerate(zip(text, other)) if a != b), min(len(text), len(other)))
     begin = max(0, first - most // 4)

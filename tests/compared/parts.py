@@ -1,4 +1,5 @@
-"""Byte-pair encodings: merges are learned and applied as in subword-nmt, byte-level merges as in tokenizers.
+"""Byte-pair encodings: merges are learned and applied as in subword-nmt, and byte-level merges are applied as in
+tokenizers.
 SPDX-License-Identifier: Apache-2.0"""
 import collections
 import contextlib
@@ -24,7 +25,7 @@ def text_with_spaces(draw):
 
 
 def undone(line):
-    """Returns the joined parts; joins them by sed, as subword-nmt's page recommends."""
+    """Joins the parts with sed, as subword-nmt's page recommends."""
     return re.sub("(@@ )|(@@ ?$)", "", line)
 
 
@@ -40,7 +41,7 @@ def words_and_parts(ask, draw, folder, report):
         counted = sorted(collections.Counter(draw.choice(words) for _ in range(draw.randint(20, 400))).items())
         most, least = draw.choice([5, 30, 200]), draw.choice([1, 2, 3])
         learned = io.StringIO()
-        with contextlib.redirect_stderr(io.StringIO()):  # hides its progress bar
+        with contextlib.redirect_stderr(io.StringIO()):  # hides the progress bar
             learn_bpe(["%s %d\n" % w for w in counted], learned, most, least, is_dict=True)
         path = os.path.join(folder, f"{k}.merges")
         questions.append({"ask": "learn", "words": counted, "most": most, "least": least, "file": path})
@@ -71,7 +72,7 @@ def bytes_and_parts(ask, draw, folder, report):
         under = os.path.join(folder, f"bytes{k}")
         os.makedirs(under)
         trained.model.save(under)
-        # The special tokens are only in the vocabulary, as in published files, and are not searched for in texts.
+        # The special tokens are only in the vocabulary, as in published files. Texts are not searched for them.
         there = Tokenizer(models.BPE.from_file(os.path.join(under, "vocab.json"), os.path.join(under, "merges.txt")))
         there.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         there.decoder = decoders.ByteLevel()

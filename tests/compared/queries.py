@@ -1,4 +1,4 @@
-"""CFQ's queries, raw and preprocessed as the authors do, are read by rdflib. Another order of the conjuncts must not
+"""CFQ's queries are read by rdflib, in raw form and preprocessed as by the authors. The order of the conjuncts must not
 change the meaning of a query.
 SPDX-License-Identifier: Apache-2.0"""
 import collections
@@ -17,7 +17,7 @@ VALUES = ["ns:m.05zppz", "ns:m.0f8l9c", "ns:m.02zsn"]
 
 
 def drawn(draw):
-    """Returns the head of a raw query, and different conjuncts in CFQ's form."""
+    """Returns the head of a raw query, and a list of distinct conjuncts in CFQ's form."""
     variables = [f"?x{i}" for i in range(draw.randint(1, 4))]
     terms = variables + [f"M{i}" for i in range(draw.randint(1, 4))]
     conjuncts = []
@@ -56,7 +56,7 @@ def as_sparql(text):
 
 
 def meaning(text):
-    """Returns those parts of rdflib's algebra whose order has no meaning: triples, filters, and the selected names."""
+    """Returns the parts of rdflib's algebra whose order does not matter: triples, filters, and the selected names."""
     found = []
 
     def walk(node):
@@ -75,7 +75,7 @@ def meaning(text):
 
 
 def generated(ask, draw, folder, report, program):
-    """Returns queries of `cfq generate`, which already have the form of the preprocessing."""
+    """Returns queries of `cfq generate`, which are already preprocessed."""
     subprocess.run([program, "generate", "--out", folder, "--count", "300", "--seed", str(draw.randrange(10**6))], check=True,
                    capture_output=True, timeout=60)
     with open(os.path.join(folder, "all.tsv"), encoding="utf-8") as file:

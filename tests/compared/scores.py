@@ -1,4 +1,4 @@
-"""BLEU: the tokens of lines, and the scores of corpora, compared with sacreBLEU.
+"""BLEU: compares the tokens of lines, and the scores of corpora, with sacreBLEU.
 SPDX-License-Identifier: Apache-2.0"""
 import draws
 import sacrebleu

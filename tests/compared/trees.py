@@ -1,4 +1,4 @@
-"""Trees in brackets. Both tools read the same trees, and each reads what the other has written.
+"""Trees in brackets. Both tools read the same trees, and each tool reads what the other tool has written.
 SPDX-License-Identifier: Apache-2.0"""
 import draws
 import nltk
@@ -39,8 +39,8 @@ def compare(ask, draw, _folder, report):
             report.same(f"the tree {text}, written again", mine["text"].split(), spaced(text))
             report.same(f"the tree {text}, as nltk reads what is written here", nodes(Tree.fromstring(mine["text"])), nodes(tree))
 
-    # nltk converts nodes with any number of children to binary nodes; triad reads and writes the results. Then nltk
-    # restores the original trees from what triad has written.
+    # nltk converts nodes with any number of children to binary nodes. triad reads and writes the results. nltk then
+    # restores the original trees from the text that triad has written.
     wide = [t for t in trees[1000:] if isinstance(t, Tree)]
     for horizontal in (None, 1):
         binary = [t.copy(deep=True) for t in wide]

@@ -51,7 +51,7 @@ def compare(ask, draw, folder, report):
             report.same(f"{name}, the bytes of {n}", [str(again[n].dtype), again[n].shape, again[n].tobytes()],
                         [str(values.dtype), values.shape, values.tobytes()])
         with open(q["file"], "rb") as there, open(q["out"], "rb") as here:
-            if one_order and len(metadata) < 2:  # a tool orders several strings differently in each process
+            if one_order and len(metadata) < 2:  # a tool may order several strings differently in each process
                 report.same(f"{name}, all bytes", here.read(), there.read())
 
     tool = f"safetensors {safetensors.__version__}"

@@ -2,11 +2,11 @@
 
     python3 make_own.py ../data/golden        needs only numpy
 
-It is independent of the library in two ways. The models are written here from their formulas. The gradients are not
-derived, but computed by the complex step, df/dx = Im f(x + ih) / h; it has no cancellation, so it is exact up to
-rounding (own_files.py). This file has the optimisers and calls all others: own_edges.py has Edge Transformers,
-own_parsers.py heads of dependency parsers, own_sequences.py encoders and decoders, own_trees.py trees and the tree
-machine.
+This program is independent of the library in two ways. The models are written again from their formulas. The gradients
+are not derived, but computed by the complex step, df/dx = Im f(x + ih) / h, which has no cancellation, so it is exact
+up to rounding (own_files.py). This file has the optimisers and calls all other files: own_edges.py has Edge
+Transformers, own_parsers.py has heads of dependency parsers, own_sequences.py has encoders and decoders, and
+own_trees.py has trees and the tree machine.
 """
 # SPDX-License-Identifier: Apache-2.0
 import json, sys
@@ -84,7 +84,7 @@ def main(folder):
     random = np.random.default_rng(20)
 
     def one_attention(case, config, B, n, d, mask="none", bias=False, hidden=0):
-        """mask: none; padding; or random, which masks random triangles and all triangles of one row."""
+        """`mask` is none, padding or random. `random` masks random triangles, and all triangles of one row."""
         p, unused = layer_params(random, "", d, hidden, config, bias) if hidden else attention_params(random, "", d, config, bias)
         i, c = {"x": draw(random, B, n, n, d)}, {"y": draw(random, B, n, n, d)}
         if mask == "padding":

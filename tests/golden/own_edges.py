@@ -69,6 +69,7 @@ def settings(variant="clutrr", heads=1, value=False, attention=False, flat=False
 
 
 def padding(random, B, n):
-    """Returns a padding mask: the last node of the first graph is padding, and so are random nodes of the others."""
+    """Returns a padding mask. The last node of the first graph is padding, and random nodes of the other graphs are
+    padding."""
     real = np.concatenate([[n - 1], random.integers(n - 2, n + 1, B - 1)])
     return (np.arange(n)[None] >= real[:, None]).astype(np.int64)

@@ -85,8 +85,8 @@ def write(path, metadata, tensors):
 
 
 def save(folder, kind, case, run, params, inputs, cotangents, config, unused=(), constants={}, more={}, search=None):
-    """constants: parameters without gradients; more: inputs on which the outputs do not depend smoothly; search: a
-    function that computes outputs without gradients."""
+    """`constants` are parameters without gradients. `more` are inputs that the outputs do not smoothly depend on.
+    `search` is a function that computes outputs without gradients."""
     def results(real):
         of = lambda values: {k: v.astype(real) if v.dtype.kind == "f" else v for k, v in values.items()}
         found = search(of(params), of(inputs), config) if search else {}

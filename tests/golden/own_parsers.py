@@ -13,8 +13,8 @@ def run_edge(p, i, config):
 
 
 def run_biaffine(p, i, config):
-    """Heads on pairs of tokens: arcs by a matrix W, relations by factors that their matrices share; a root is its own
-    parent."""
+    """Heads on pairs of tokens. Arcs are scored by a matrix W, and relations by matrices with shared factors. A root is
+    its own parent."""
     B, n = config["B"], config["n"]
     u, v, child, parent = (relu(linear(p, name, i["x"])) for name in ENDS)
     arc = np.einsum("bia,bja->bij", linear(p, "arc", u).reshape(B, n, -1), v.reshape(B, n, -1))

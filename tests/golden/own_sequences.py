@@ -19,7 +19,7 @@ def projected(p, name, x, which, h):
 
 
 def attend(p, name, queries, keys, shut, h):
-    """Attention of queries (B,T,d) to keys (B,S,d); shut (B,T,S) is 1 where a key is masked."""
+    """Attention of queries (B,T,d) to keys (B,S,d); `shut` (B,T,S) is 1 where a key is masked."""
     q, k, v = projected(p, name, queries, "q", h), projected(p, name, keys, "k", h), projected(p, name, keys, "v", h)
     s = np.einsum("bthe,bshe->bths", q, k) / np.sqrt(q.shape[-1])
     w = softmax(np.where(shut[:, :, None, :] == 1, -np.inf, s), 3)
@@ -71,7 +71,8 @@ def run_decoder_layer(p, i, config):
 
 
 def waves(tokens, d):
-    """Positions: the k-th real token of a sentence, counted from 1, has position k + 1; padding has none."""
+    """Returns positions: the k-th real token of a sentence, counted from 1, has position k + 1, and padding has no
+    position."""
     half = d // 2
     w = np.exp(-np.arange(half) * np.log(10000) / (half - 1))
     place = np.where(tokens == PAD, 0, np.cumsum(tokens != PAD, 1) + 1)
@@ -106,8 +107,8 @@ def log_softmax(x):
 
 
 def greedily(next_logits, batch, start, forbidden, end, padding, steps):
-    """Greedy search; next_logits(ids (B,n)) returns (B,V). Sentences that have ended are padded. Returns the ids, with
-    the start token, and the smallest margin."""
+    """Searches greedily. next_logits(ids (B,n)) must return (B,V). Sentences that have ended are padded. Returns the
+    ids, with the start token, and the smallest margin."""
     ids, ended, margin = np.full((batch, 1), start), np.zeros(batch, bool), np.inf
     while ids.shape[1] <= steps and not ended.all():
         logits = next_logits(ids).real.copy()
@@ -141,8 +142,8 @@ def decoded(p, i, config):
 
 
 def clear(drawn, search, config):
-    """Returns the first random case in which each step of the search has a clear winner. A margin is a difference, so
-    it would be inaccurate in float32."""
+    """Returns the first random case in which the best token of each step has a large margin. A margin is a difference,
+    so a small margin would be inaccurate in float32."""
     while True:
         case = drawn()
         if search(*case[:2], config)["greedy_min_margin"] > 0.1:
@@ -172,8 +173,8 @@ def lrf_params(random, name, d, ffn, decodes, fused=True):
 
 
 def padded_behind(random, B, n):
-    """Returns a padding mask: the last token of the first sentence is padding, and so are random tokens of the
-    others."""
+    """Returns a padding mask. The last token of the first sentence is padding, and random tokens of the other sentences
+    are padding."""
     real = np.concatenate([[n - 1], random.integers(n - 1, n + 1, B - 1)])
     return (np.arange(n)[None] >= real[:, None]).astype(np.int64)
 
@@ -193,8 +194,8 @@ def edge_layers(p, prefix, x, shut, config):
 
 
 def first_edges(p, prefix, ids, source, begin, reach):
-    """Relational edges: the edge (i, i) has the token, and at node `begin` also the begin vector; all edges have their
-    relation."""
+    """Relational edges. Each edge has the vector of its relation. The edge (i, i) also has the vector of the token, and
+    at node `begin` the begin vector."""
     words = p["emb.weight"][ids]
     words = np.concatenate([words[:, :begin], words[:, begin:begin + 1] + p[prefix + "bos_vector"], words[:, begin + 1:]], 1)
     n = ids.shape[1]
@@ -260,7 +261,7 @@ def main(folder):
     one_layer("second_over_two", 2, 3, 2, 4, 2, 6, S=2)
 
     def lrf(case, B, S, T, d, h, ffn, encoder, decoder, tied, loss, left=False):
-        """encoder, decoder: for each layer, whether it has fuse-attention."""
+        """`encoder` and `decoder` say for each layer whether it has fuse-attention."""
         numbers = lambda layers: [k + 1 for k, looks in enumerate(layers) if looks]
         vocabularies = 6, 7
         config = {"B": B, "S": S, "T": T, "d": d, "heads": h, "ffn": ffn, "enc_layers": len(encoder), "dec_layers": len(decoder),

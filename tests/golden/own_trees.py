@@ -10,8 +10,7 @@ from own_files import NOTE, draw, layer_norm, linear, relu, save, softmax, write
 
 # ---- the tree machine, over real or complex numbers --------------------------------------------------------------------------
 def gelu(x):
-    """Returns x P(normal variable < x), to first order in the imaginary part, which is all that the complex step
-    reads."""
+    """Returns x P(normal variable < x), to first order in the imaginary part. The complex step needs no more."""
     erf = np.vectorize(math.erf, otypes=[np.float64])
     below, density = 0.5 + 0.5 * erf(x.real / np.sqrt(2)), np.exp(-x.real * x.real / 2) / np.sqrt(2 * np.pi)
     return (x * (below + 1j * density * x.imag)).astype(x.dtype)
@@ -46,7 +45,8 @@ def agent(p, prefix, k, x, config):
 
 
 def interpret(maps, root_role, memory, w, s, o):
-    """maps: for car, cdr and the two arguments of cons; memory (B, l, f, r), w (B, l, 4), s (B, f), o (B, 3)."""
+    """`maps` are the matrices for car, cdr and the two arguments of cons. memory (B, l, f, r), w (B, l, 4), s (B, f), o
+    (B, 3)."""
     car, cdr, left, right = (np.einsum("bl,blmn->bmn", w[..., c], memory) @ maps[c].T for c in range(4))
     of = lambda c: o[:, c, None, None]
     return of(0) * car + of(1) * cdr + of(2) * (left + right + s[:, :, None] * root_role)
@@ -66,7 +66,7 @@ def places(depth):
 
 
 def save_trees(folder, case, random, depth, labels, d_filler, d_role, B):
-    """Makes files of kinds dtm_tpr, dtm_DE and dtm_ops, from the sums over places that define them."""
+    """Makes files of kinds dtm_tpr, dtm_DE and dtm_ops from their definitions, which are sums over places."""
     order = places(depth)
     number = {x: k for k, x in enumerate(order)}
     R = np.linalg.qr(random.standard_normal((d_role, d_role)))[0][: len(order)]
@@ -77,8 +77,8 @@ def save_trees(folder, case, random, depth, labels, d_filler, d_role, B):
     config = {"B": B, "max_depth": depth, "decode_eps": 0.01}
 
     def tree():
-        """Returns the labels of a random tree: a root and both children; below these, each place whose parent is a node
-        has a node with probability 3/4."""
+        """Returns the labels of a random tree. The tree has a root and both children of the root. Below them, each
+        child of a node exists with probability 3/4."""
         all_labels = np.zeros(len(order), np.int64)
         for k, x in enumerate(order):
             if len(x) < 2 or (all_labels[number[x[:-1]]] and random.random() < 0.75):
@@ -94,7 +94,7 @@ def save_trees(folder, case, random, depth, labels, d_filler, d_role, B):
 
     bound = lambda a: np.einsum("brm,rn->bmn", F[a], R)
     trees = np.stack([tree() for _ in range(B)])
-    size = np.linspace(0.002, 0.02, len(order))  # both above and below the threshold
+    size = np.linspace(0.002, 0.02, len(order))  # above and below the threshold
     noisy = np.einsum("brm,rn->bmn", F[trees] * size[:, None], R)
 
     def run_tpr(p, i, config):
@@ -135,8 +135,8 @@ LEARNED = ("car_net.car_weight", "cdr_net.cdr_weight", "cons_net.cons_l", "cons_
 
 
 def roles_and_shifts(random, depth, d_role):
-    """Returns the roles of the places, and the matrices of car, cdr and the two arguments of cons, computed from the
-    sums over places that define them."""
+    """Returns the roles of the places, and the matrices of car, cdr and the two arguments of cons. The matrices are
+    computed from their definitions, which are sums over places."""
     order = places(depth)
     number = {x: k for k, x in enumerate(order)}
     R = np.linalg.qr(random.standard_normal((d_role, d_role)))[0][: len(order)]
@@ -169,7 +169,7 @@ def agent_params(random, prefix, steps, config):
 
 
 def save_agent(folder, case, random, B, tokens, config):
-    """Kind dtm_nta."""
+    """Makes a file of kind dtm_nta."""
     d = config["d_model"]
     config = config | {"B": B, "tokens": tokens}
     c = {"encodings": draw(random, B, tokens, d), "op_dist": draw(random, B, 3), "root_filler": draw(random, B, config["d_filler"]),
@@ -178,7 +178,7 @@ def save_agent(folder, case, random, B, tokens, config):
 
 
 def save_interpreter(folder, case, random, depth, labels, d_filler, d_role, B, L, learned):
-    """Kind dtm_interp."""
+    """Makes a file of kind dtm_interp."""
     order, R, shifts = roles_and_shifts(random, depth, d_role)
     F = np.concatenate([np.zeros((1, d_filler)), draw(random, labels - 1, d_filler)])
     config = {"B": B, "memory_len": L, "max_depth": depth, "learned_D_E": learned, "params_not_trained": ["tpr.filler_emb.weight", "tpr.role_emb.weight"]}
@@ -195,12 +195,12 @@ def save_machine(folder, case, random, depth, labels, d_filler, d_role, B, confi
     """Makes a file of kind dtm_full. The trees are full, so no position has scores near zero, where the loss has a
     kink.
 
-    config may have op_dist_fn and arg_dist_fn, each "softmax" or "gumbel"; without them, a temperature makes both
-    gumbel. arg_dist_axis is the axis over which the weights of arguments add up to one: "trees", or "arguments", which
-    is the default and the axis of the released program's gumbel. If root_dist is "softmax", the root of cons is the
-    softmax of the agent's scores; fillers are then unit vectors, one for each label. With empty_tree, an argument may
-    be the empty tree, whose token follows those of the trees. recency is subtracted from the logit of a tree for each
-    step since the tree was made."""
+    config may have op_dist_fn and arg_dist_fn, each "softmax" or "gumbel". Without them, both are "gumbel" if there is
+    a temperature. arg_dist_axis is the axis over which the weights of arguments add up to one: "trees" or "arguments".
+    The default is "arguments", as for gumbel in the released program. If root_dist is "softmax", the root of cons is
+    the softmax of the agent's scores, and fillers are unit vectors, one for each label. With empty_tree, an argument
+    may be the empty tree, whose token follows those of the trees. A tree that was made k steps ago has k · recency
+    subtracted from its logit."""
     order, R, shifts = roles_and_shifts(random, depth, d_role)
     F = np.linalg.qr(random.standard_normal((max(labels, d_filler),) * 2))[0][:labels, :d_filler]
     if config.get("root_dist") == "softmax":
@@ -260,7 +260,7 @@ def save_machine(folder, case, random, depth, labels, d_filler, d_role, B, confi
 
 
 def save_texts(folder, case, max_depth, rows):
-    """Kind dtm_data."""
+    """Makes a file of kind dtm_data."""
     def tree(text):
         stack = [[]]
         for token in text.split():
@@ -315,9 +315,9 @@ def main(folder):
     save_machine(folder, "norms_after_learned", random, 2, 4, 4, 3, 3, sizes(0, "relu", 4, 1, 5, steps=2), learned=True)
     save_machine(folder, "three_levels", random, 3, 5, 5, 8, 2, sizes(1, "gelu", 4, 2, 6, steps=3))
 
-    # Noise only on operations, only on arguments, or on both, over each axis. norms_before_noisy above has noise on
-    # both, as in the released program.
-    random = np.random.default_rng(104)  # selected: no symbol is near the threshold, and no norm has a small divisor
+    # These files have noise only on operations, only on arguments, or on both, over each axis. norms_before_noisy above
+    # has noise on both, as in the released program.
+    random = np.random.default_rng(104)  # chosen: no symbol is near the threshold, and no norm has a small divisor
     over_trees = {"arg_dist_axis": "trees"}
     for case, op, arg, more, temperature in (("noisy_operations", "gumbel", "softmax", {}, 0.7),
                                              ("noisy_arguments_released", "softmax", "gumbel", {}, 0.6),

@@ -1,4 +1,4 @@
-// Tests the attempts of a run: another attempt with other initial values begins until the model answers its training
+// Tests the attempts of a run. New attempts with new initial values begin until the model answers its training
 // examples.
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
@@ -62,7 +62,7 @@ struct fitting_at final : training {
   std::vector<std::int64_t> numbers;
   training* before = nullptr;
   bool ends_early = false;
-  std::string watched{};  // a file; the test sees whether it existed at some update
+  std::string watched{};  // a file; the learner records whether it existed at some update
   bool saw_watched = false;
 
   fitting_at(int after, int of) : fits_after(after), most(of) {}
@@ -99,7 +99,7 @@ TEST_CASE("attempts end with the first that fits, each has the rates of a run of
   CHECK(t.asked == 2);
   CHECK(t.learns.rates == std::vector<double>{0, 1, 2, 3, 4, 0, 1, 2, 3, 4});
   CHECK(t.learns.begun == std::vector<std::uint64_t>{7, 7 + (std::uint64_t{1} << 40U)});
-  // Rehearsals ask for batch 0. After them, each update asks for the next batch, from attempt to attempt.
+  // Rehearsals request batch 0. Then each update requests the next batch, also across attempts.
   CHECK(std::vector<std::int64_t>(t.numbers.end() - 10, t.numbers.end()) ==
         std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
 }
@@ -152,7 +152,7 @@ TEST_CASE(
   midway.before = &before;
   CHECK(train_one(o, midway, {}).losses.size() == 1);
   CHECK(midway.learns.steps == 2);
-  fitting_at ended(1, 1), within(9, 1);  // an epoch that has begun is not checked
+  fitting_at ended(1, 1), within(9, 1);  // a partial epoch is not checked
   within.before = &ended, ended.learns.steps = 5, within.learns.steps = 3;
   train_one(o, within, {});
   CHECK(within.learns.steps == 5);

@@ -1,4 +1,4 @@
-// Tests sizes of memory, the largest batch that fits into it, and batches that are cut into parts.
+// Tests memory sizes, the largest batch that fits into a memory size, and batches that are cut into parts.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/batch_source.hpp"
 
@@ -69,7 +69,7 @@ TEST_CASE("backends with threads plan for the same number of them") {
   CHECK(planned(40) == 16);
 }
 
-// A learner that records its calls. Its memory suffices for examples whose sizes add up to 10.
+// A learner that records its calls. Its memory is enough for examples whose sizes add up to 10.
 struct told_learner final : learner {
   triad::share_range own{};
   std::vector<int> held;
@@ -120,7 +120,7 @@ struct told_learner final : learner {
   std::vector<triad::update_record> records_;
 };
 
-// Batches of numbers. Each number is the size of an example, and also the number of its answers.
+// Batches of numbers. Each number is the size of an example, and also the number of answers of the example.
 struct numbers final : batch_source {
   told_learner& net;
   std::vector<std::vector<int>> batches;
@@ -158,8 +158,8 @@ TEST_CASE("a batch is cut where the next example has no room, and its parts coun
                         "finish at 0.5", "part 10 of 0.50", "part 10 of 0.50", "finish at 0.5", "update at 0.5"});
   CHECK(most_parts(some, 0, 4) == 3);
   CHECK(most_parts(some, 0, 1) == 1);
-  // An error: an example that does not fit, alone or after others. Also an error: a batch that does not fit and must
-  // not be cut.
+  // An example that does not fit alone is an error, also if other examples precede it. A batch that does not fit and
+  // must not be cut is also an error.
   CHECK_THROWS_WITH(numbers(net, {{11}}).train(), contains("no room of its own"));
   CHECK_THROWS_WITH(numbers(net, {{2, 11}}).train(), contains("no room of its own"));
   numbers bounded(net, {{6, 5}});
@@ -177,7 +177,7 @@ TEST_CASE("of a batch in shares a process fills its own, each by itself") {
   net.own = {4, 2, 4};
   whole.train();
   CHECK(net.did == list{"share 2", "part 2 of 0.10", "share 3", "part 3 4 of 0.35", "finish at 0.5"});
-  // If there are fewer examples than shares, some shares are empty. They are begun, too.
+  // If there are fewer examples than shares, some shares are empty. begin_share() is called for empty shares, too.
   net.own = {4, 0, 4};
   two.train();
   CHECK(net.did ==

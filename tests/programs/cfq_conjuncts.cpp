@@ -1,4 +1,4 @@
-// Tests queries of CFQ that are equal up to the order of their conjuncts, and queries that are not.
+// Tests which queries of CFQ are equal up to the order of their conjuncts.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 

@@ -168,8 +168,8 @@ TEST_CASE("conjuncts are sorted, and what is no query stays as it is") {
   CHECK(sorted_conjuncts("b . a") == "b . a");
 }
 
-/// Returns the query with its entities, `m_...`, replaced by the words at the same positions in the other query.
-/// Returns an empty text if the queries have different numbers of words.
+/// Replaces each entity `m_...` of a query by the word at the same position in the other query. Returns an empty text
+/// if the queries have different numbers of words.
 std::string renamed(std::string const& query, std::string const& other) {
   auto const mine = triad::text::words(query), theirs = triad::text::words(other);
   std::map<std::string, std::string> names;
@@ -192,14 +192,14 @@ TEST_CASE("preprocessing gives the real files") {
     }
   CHECK(known.size() == 119679);
 
-  // These are rows of dataset.json. They have Freebase's names of entities where mcd1 has M0, M1 ...
+  // In these rows of dataset.json, entities have names of Freebase. In mcd1, they are M0, M1 ...
   int same = 0, one_conjunct = 0;
   for (auto const* part : {"train", "dev", "test"})
     for (auto const& row : read_json(folder / ("multicfq_" + std::string(part) + ".json.gz"))) {
       auto const at = known.find(tokenised_question(row.at("questionPatternModEntities").get<std::string>()));
       if (at == known.end()) continue;
       auto const query = tokenised_query(row.at("sparql").get<std::string>());
-      if (query.find(" . ") != std::string::npos) continue;  // there, conjuncts are ordered by other names
+      if (query.find(" . ") != std::string::npos) continue;  // the order of conjuncts depends on the names
       ++one_conjunct;
       same += renamed(query, at->second) == at->second ? 1 : 0;
     }

@@ -1,5 +1,5 @@
-// Tests generated questions: equal texts have equal queries, dependencies form trees, and one question is compared with
-// a result found by hand.
+// Tests generated questions: equal texts have equal queries, and dependencies form trees. One question is compared with
+// a result that was found by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <fstream>

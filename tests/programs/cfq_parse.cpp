@@ -1,5 +1,5 @@
-// Tests cfq --task parse: the task of a command line, the numbers of words, batches, the parts of a folder, scores, and
-// the drawing of a tree.
+// Tests cfq --task parse: which task a command line names, how words are numbered, batches, the files of a folder,
+// scores, and the drawing of a tree.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -166,7 +166,7 @@ TEST_CASE("a tree becomes heads and relations, and runs become a table with mean
   CHECK_THAT(table, contains("2     test         0.00   75.00   75.00"));
   CHECK_THAT(table, contains("mean  test        50.00   87.50   87.50"));
   CHECK_THAT(triad::programs::scores_csv({second}, percent), contains("2,test,LAS,75.00\n"));
-  second.diverged = true, second.parts.clear();  // it has no score and is in no mean
+  second.diverged = true, second.parts.clear();  // it has no score and does not count in means
   CHECK_THAT(triad::programs::table_of({first, second}, percent), contains("mean  test       100.00  100.00  100.00"));
 }
 

@@ -51,7 +51,7 @@ TEST_CASE("a split keeps its bounds, and its compounds are much further apart th
   all.insert(d.test.begin(), d.test.end());
   CHECK(all.size() == 750);
 
-  // Computes the reported figures again, only from their definition.
+  // Computes the reported numbers again, directly from their definition.
   std::vector<rule_tree> trees;
   for (auto const& q : c.questions) trees.push_back(q.rules);
   auto const compounds = compounds_of(trees, 4), atoms = atoms_of(trees, c.names.end());

@@ -36,7 +36,8 @@ void write_train(std::string const& path, std::vector<clutrr::kinship_graph> con
 std::string const header = "story_edges,edge_types,query_edge,target\n";
 std::string const good_row = R"_("[(0, 1), (1, 2)]","['wife', 'daughter']","(0, 2)",daughter)_";
 
-// Returns the error message for `content` as training data, without the folder; empty if there is no error.
+// Returns the error message for `content` as training data, without the folder. Returns an empty text if there is no
+// error.
 std::string refusal(std::string const& content) {
   scratch_folder folder;
   auto const path = folder.file("a.csv", content);
@@ -283,7 +284,7 @@ TEST_CASE("a mutated file is read or refused, never worse") {
     try {
       auto const data = clutrr::read_data(path);
       ++read;
-      for (auto const& graph : data.train) {  // checks that everything that was read is valid
+      for (auto const& graph : data.train) {  // checks that all graphs that were read are valid
         bool sound = graph.nodes <= clutrr::python_list::most_people && graph.query.from < graph.nodes &&
                      graph.query.to < graph.nodes && graph.target < data.words.targets.end();
         for (auto const& e : graph.edges)

@@ -1,4 +1,5 @@
-// Tests chains that are made from rules: the answer can be derived, it is the only one, and no other rules are used.
+// Tests chains that are made from rules: the rules derive the answer and no other answer, and no other rules are
+// needed.
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
 #include <string>
@@ -67,7 +68,7 @@ TEST_CASE("what rules derive of facts is the same whichever are composed first, 
                               words, 1);
   CHECK(chains.derived({label("mother"), label("sister")}) == std::set{words.target("aunt")});
   CHECK(chains.derived({label("sister"), label("mother")}).empty());
-  // Composed as (mother sister) sister, the answer is aunt; composed as mother (sister sister), it is sister.
+  // Composed as (mother sister) sister, the answer is aunt. Composed as mother (sister sister), the answer is sister.
   CHECK(chains.derived({label("mother"), label("sister"), label("sister")}) ==
         std::set{words.target("aunt"), words.target("sister")});
 }

@@ -1,4 +1,4 @@
-// Compares the compositions of relations with sampled families, and tests what the generator of chains guarantees.
+// Compares the compositions of relations with sampled families. Tests what the generator of chains guarantees.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <array>
@@ -40,7 +40,7 @@ std::string spelled(std::vector<relation> const& chain) {
   return text;
 }
 
-// All relations in one sampled family, and the relations that a chain of facts can have there.
+// All relations in one sampled family. Finds the relations that a chain of facts can have in this family.
 struct known_family {
   clutrr::family people;
   std::vector<relation> table;
@@ -167,7 +167,7 @@ TEST_CASE("what a chain of three can be is exactly what families show, and a uni
         auto const shown = at == seen.end() ? relation_set{} : at->second;
         INFO(spelled(chain));
         CHECK((shown | claim) == claim);  // no family contradicts the claim
-        // If a claim is ambiguous, the sampled families show it, too.
+        // If a claim has several relations, the sampled families have several, too.
         if (!claim.unique()) CHECK(!shown.unique());
         if (!claim.unique()) continue;
         ++unique;
@@ -243,7 +243,7 @@ TEST_CASE("a chain depends on seed, number and k alone") {
   for (int i = 0; i < 57; ++i) fresh.next(10);  // earlier chains of other lengths have no effect
   CHECK(fresh.next(2 + 57 % 9) == again);
 
-  // The chains must be the same on every machine. So a hash of the chains for this seed is compared.
+  // The chains must be the same on every machine, so this compares a hash of the chains for one seed.
   std::uint64_t hash = 1469598103934665603U;
   clutrr::chain_generator chains(2024);
   for (int i = 0; i < 300; ++i) {

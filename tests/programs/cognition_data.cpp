@@ -54,7 +54,7 @@ TEST_CASE("commands mean what the grammar says") {
     auto const all = words(pair.source);
     auto const actions = words(pair.target);
     if (count(all, "then") + count(all, "after") == 0) continue;
-    // The verb of the first phrase is done first, unless the sentence has "after".
+    // The action of the first phrase comes first, unless the sentence has "after".
     auto const first_done = all.front(), last_action = actions.back(),
                first_verb = actions[actions.front() == "LEFT" || actions.front() == "RIGHT" ? 1 : 0];
     auto const upper = [](std::string word) {
@@ -219,7 +219,7 @@ TEST_CASE("compounds and lexicon are read with the data, and what does not fit i
     auto const p = program_of(o, true);
     return p.figures(p.data.tests.back(), std::vector<std::string>(5, "每只 狗 跑 了")).size();
   };
-  CHECK(figures() == 2);  // and a printed line says that CTER is left out
+  CHECK(figures() == 2);  // prints a line that CTER is left out
   write("lexicon", "every\t每", 1);
   CHECK(figures() == 2);
   write("cg-test.compound", "every dog", 4);

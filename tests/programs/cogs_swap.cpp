@@ -62,7 +62,8 @@ TEST_CASE("phrases are found in the graph, with all that is in them") {
   CHECK(found(said, places_in, noun_phrase) == texts{"Ada", "the otter"});
   CHECK(found(said, places_in, clause) == texts{"the otter sang"});
   CHECK(found(said, phrases_of, clause) == texts{"the otter sang", "Ada said that the otter sang"});
-  // These lines have a single word. A name is a phrase; a noun or a verb is not. None of them can be replaced.
+  // Each of these lines is a single word. A name is a phrase, and a noun or a verb is not. None of these words can be
+  // replaced.
   for (auto const& [word, form, phrases] : {std::tuple("Cy", "Cy", texts{"Cy"}),
                                             {"pear", "LAMBDA a . pear ( a )", texts()},
                                             {"sing", "LAMBDA a . LAMBDA e . sing . agent ( e , a )", texts()}}) {
@@ -71,7 +72,7 @@ TEST_CASE("phrases are found in the graph, with all that is in them") {
     CHECK(found(alone, places_in, noun_phrase).empty());
     CHECK(found(alone, phrases_of, clause).empty());
   }
-  // In these graphs, the noun of a modifier is also a theme, or parents form a cycle. Neither has a phrase.
+  // In these graphs, the noun of a modifier is also a theme, or parents form a cycle. These graphs have no phrases.
   auto tangled = given;
   tangled.parent[7] = 2;
   CHECK(found(tangled, places_in, noun_phrase) == texts{"A fox", "a roof", "Bo"});
@@ -89,7 +90,7 @@ TEST_CASE("words and graph of a phrase take another's place, and the head gets i
              "* otter ( x _ 1 ) ; * pear ( x _ 4 ) ; give . agent ( x _ 2 , x _ 1 ) AND give . theme ( x _ 2 , x _ 4 ) "
              "AND give . recipient ( x _ 2 , Bo ) AND pear . nmod . on ( x _ 4 , x _ 7 ) AND roof ( x _ 7 )"));
   CHECK(with_phrase(given, places[1], given, places[3]).tokens ==
-        texts{"A", "fox", "gave", "Bo", "to", "Bo", "."});  // so no swap makes a sentence with a repeated name
+        texts{"A", "fox", "gave", "Bo", "to", "Bo", "."});  // Bo is twice in it, so no swap makes this sentence
   CHECK(with_phrase(said, places_in(said, noun_phrase)[0], given, places[1]) ==
         read("The pear on a roof said that the otter sang .",
              "* pear ( x _ 1 ) ; * otter ( x _ 8 ) ; pear . nmod . on ( x _ 1 , x _ 4 ) AND roof ( x _ 4 ) AND say . "
@@ -117,7 +118,7 @@ TEST_CASE("a phrase in its own place, or in that of one with the same words, cha
   CHECK(with_phrase(fox, places_in(fox, noun_phrase)[0], other, places_in(other, noun_phrase)[1]) == fox);
 }
 
-/// Returns how often each role occurs, except for roles within noun phrases, and how often each verb occurs.
+/// Returns the number of occurrences of each role, except for roles within noun phrases, and of each verb.
 std::map<std::string, int> labels_of(tagged_sentence const& s) {
   std::map<std::string, int> counts;
   for (std::size_t i = 0; i < s.tokens.size(); ++i) {
@@ -127,8 +128,8 @@ std::map<std::string, int> labels_of(tagged_sentence const& s) {
   counts.erase("role ");  // tokens without a role, whose number differs between phrases
   return counts;
 }
-/// Checks that the words and the logical form describe the same graph: that parents, roles, categories, noun types and
-/// verbs agree.
+/// Checks that the words and the logical form describe the same graph: parents, roles, categories, noun types and verbs
+/// must agree.
 void expect_consistent(tagged_sentence const& s) {
   CAPTURE(text_of(s));
   auto const form = to_logical_form(s);

@@ -1,4 +1,5 @@
-// Tests the table of labels that are predicted for other labels: its counts, its text, and its file.
+// Tests the counts of mistakes, in which a label is predicted instead of another label: the counts, their table, and
+// their file.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/report/confusion.hpp"
 

@@ -1,4 +1,4 @@
-// Tests how gradients are sent between GPUs, and the message if they are sent by the slower way.
+// Tests how gradients are sent between GPUs, and the message if they are sent in the slower way.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/processes/world.hpp"
 #include "tests/catch.hpp"
@@ -11,7 +11,7 @@ using namespace triad::programs;
 TEST_CASE("rows go by NCCL where each process has a GPU of its own and NCCL") {
   std::string const a = "0000:01:00.0 of one", b = "0000:02:00.0 of one", c = "0000:01:00.0 of two";
   CHECK(why_no_nccl({{a, {}}}).empty());
-  // A GPU of another machine is a different GPU, even if it has the same name.
+  // GPUs of different machines are different, even if they have the same name.
   CHECK(why_no_nccl({{a, {}}, {b, {}}, {c, {}}}).empty());
   CHECK(why_no_nccl({{a, {}}, {b, {}}, {c, {}}, {b, {}}}) ==
         "processes 1 and 3 share a GPU, 0000:02:00.0 of one, and NCCL wants one for each");

@@ -1,5 +1,5 @@
-// Tests labelled graphs that are joined, and which of the joined graphs are kept. Also uses CLUTRR's published rows if
-// they are next to the checkout.
+// Tests how labelled graphs are joined, and which joined graphs are kept. Also uses CLUTRR's published rows if they are
+// next to the checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
@@ -75,7 +75,7 @@ TEST_CASE(
   strange.nodes = 4;
   strange.edges.push_back({2, 3, words.edge_label("x")});  // no row has x after b
   CHECK_FALSE(glue.is_kept(strange));
-  // b, d and y describe nodes of the same kind; a and c describe other kinds. No node may have two kinds.
+  // b, d and y describe nodes of the same kind. a and c describe nodes of other kinds. No node may have two kinds.
   CHECK(glue.kind_of_name(words.edge_label("b")) == glue.kind_of_name(words.edge_label("d")));
   CHECK(glue.kind_of_name(words.edge_label("b")) == glue.kind_of_name(glue.name_of_target(words.target("y"))));
   CHECK(glue.kind_of_name(words.edge_label("a")) != glue.kind_of_name(words.edge_label("b")));
@@ -93,7 +93,7 @@ TEST_CASE("rules that contradict each other keep nothing that needs them") {
   CHECK(glue.is_kept(all[2]));
 }
 
-/// Counts of draws. Each draw is checked.
+/// The counts of joined graphs that were drawn and checked.
 struct drawn {
   std::size_t glued = 0, nodes = 0, edges = 0, new_labels = 0;
 };
@@ -146,7 +146,7 @@ TEST_CASE("chains that are glued have the only answer that a family can give, wh
   CHECK((detours.edges == 4 && detours.nodes == 5));
   CHECK((branches.edges == 7 && branches.nodes == 8));
   CHECK(branches.glued > 1200);
-  // Compares with the genealogy that made the chains, which the rules do not know.
+  // Compares the answers with the genealogy that made the chains. The rules do not use the genealogy.
   auto const rules = rules_of(all);
   glued_graphs const glue(all, names, rules, gluing::detours);
   std::size_t asked = 0, same = 0;
@@ -162,7 +162,7 @@ TEST_CASE("chains that are glued have the only answer that a family can give, wh
           way.push_back(static_cast<clutrr::relation>(r));
     auto const right = clutrr::answers(way);
     ++asked;
-    if (right.empty()) {  // the husband of a son's mother is the son's father, so two people are the same
+    if (right.empty()) {  // the husband of a son's mother is his father, so two people are the same
       ++same;
       continue;
     }
@@ -191,7 +191,7 @@ TEST_CASE("of CLUTRR's published rows most can be glued, and kinds of nodes are 
   auto const detours = draw(data.train, data.words, gluing::detours, 10),
              branches = draw(data.train, data.words, gluing::branches, 10);
   CHECK(detours.edges == 4);
-  CHECK(detours.glued == 986);  // of 1509; a third of these already have four edges
+  CHECK(detours.glued == 986);  // of 1509, a third of which already have four edges
   CHECK(detours.new_labels == 317);
   CHECK(branches.glued == 1482);
 }

@@ -51,12 +51,12 @@ TEST_CASE("what is given, what leads back, and what has two names is not asked a
   composition_rules rules;
   rules.learn(chain({1, 2}, 5));
   auto g = chain({1, 2, 1}, 4);
-  g.edges.push_back({0, 2, 3});  // a given edge; together with (2, 3) it gives the question
+  g.edges.push_back({0, 2, 3});  // a given edge: with (2, 3), it leads to the question
   g.edges.push_back({3, 2, 3});  // an edge in the other direction
   CHECK(rules.questions(g, no_name) == asked{{{1, 3}, no_name}});
 
-  // There are paths from 0 to 3 by 1, 2 and 4. One path with a name is enough. If two paths give different names, there
-  // is no question.
+  // There are paths from 0 to 3 through 1, through 2 and through 4. One path with a name is enough. If two paths give
+  // different names, there is no question.
   rules.learn(chain({2, 1}, 6));
   labelled_graph ways{.nodes = 6, .edges = {{0, 1, 3}, {1, 3, 3}, {0, 2, 1}, {2, 3, 2}}, .query = {0, 5}, .target = 1};
   CHECK(rules.questions(ways, no_name) == asked{{{0, 3}, 5}});

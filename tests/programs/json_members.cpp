@@ -1,4 +1,4 @@
-// Tests that the members of a question are returned byte for byte.
+// Tests that the members of a question are copied byte for byte.
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 #include <string>

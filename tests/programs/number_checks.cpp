@@ -10,7 +10,7 @@ namespace programs_number_checks_tests {
 
 using namespace triad::programs;
 
-/// Returns the error message of the check for a text; empty if the check accepts the text.
+/// Returns the error message of the check for a text. Returns an empty text if the check accepts the text.
 std::string message_of(number_check const& check, std::string text) { return check(text); }
 
 TEST_CASE("numbers in range pass, the ends of a range among them") {

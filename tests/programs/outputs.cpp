@@ -1,4 +1,4 @@
-// Tests that the output of a command overwrites none of the user's files.
+// Tests that the output of a command does not overwrite the user's files.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/cli/outputs.hpp"
 

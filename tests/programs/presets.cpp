@@ -1,4 +1,5 @@
-// Compares presets with the papers: every value of a table or a section, and the parameter counts in LRF's Table 1.
+// Compares presets with the papers: with every value in a table or a section, and with the parameter counts in LRF's
+// Table 1.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <string>
@@ -104,7 +105,7 @@ TEST_CASE(
     CHECK(o.attention == triad::triangle_form::full);
     CHECK_NOTHROW(o.settle());
   }
-  CHECK_FALSE(preset<cfq_dependencies::options>("small-dependency").tied);  // unlike the paper's, as in our first runs
+  CHECK_FALSE(preset<cfq_dependencies::options>("small-dependency").tied);  // unlike in the paper
 }
 
 TEST_CASE("presets have the Edge Transformer paper's Table 1: queries of CFQ") {
@@ -228,7 +229,7 @@ TEST_CASE(
     o.tie_output = false;
     CHECK(static_cast<int>(std::lround(millions(o))) != e.paper);
   }
-  // An Edge Transformer has no output that could be tied, so the preset does not ask for that.
+  // The output of an Edge Transformer cannot be tied, so the preset does not tie it.
   CHECK_NOTHROW(preset<cognition::options>("paper", "edge-transformer").settle());
 }
 

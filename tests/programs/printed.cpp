@@ -1,4 +1,4 @@
-// Tests that data that others wrote can neither control a terminal nor break a line when they are printed.
+// Tests that printed data from users or files can neither control a terminal nor break a line.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/report/printed.hpp"
 

@@ -1,4 +1,4 @@
-// Tests the questions of `predict`, and that they may be given in only one way.
+// Tests the questions of `predict`, and that a command line may give them in only one way.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/questions.hpp"
 

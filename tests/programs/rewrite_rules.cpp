@@ -1,4 +1,4 @@
-// Tests the parts of symbolic-rewrite: an expression that was written is read back unchanged, and every rule can be
+// Tests the parts of symbolic-rewrite: an expression is unchanged after it is written and read, and every rule can be
 // applied to tensors.
 // SPDX-License-Identifier: Apache-2.0
 #include "../../examples/embed/symbolic_rewrite/rewriter.hpp"

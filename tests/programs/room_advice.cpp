@@ -1,5 +1,5 @@
-// Tests the message if there is not enough memory for a model: which examples need it, how much they need, and how much
-// there is.
+// Tests the message if there is not enough memory for a model. It says which examples need the memory, how much is
+// needed, and how much is available.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/backend/room_advice.hpp"
 

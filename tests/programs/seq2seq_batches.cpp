@@ -1,5 +1,5 @@
-// Tests batches with a limited number of tokens: each epoch has every pair once, no batch exceeds the limit, and epochs
-// have different orders. A batch depends only on its number.
+// Tests batches with a limited number of tokens: each epoch has every pair once, no batch exceeds the limit, epochs
+// have different orders, and a batch depends only on its number.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
@@ -68,7 +68,7 @@ TEST_CASE("batches are well filled with sentences of about one length, also wher
     }
     tokens += static_cast<double>(sum), spread += static_cast<double>(longest - shortest);
   }
-  CHECK(tokens / static_cast<double>(updates) > 64);  // sources limit the batches, too, and have different lengths
+  CHECK(tokens / static_cast<double>(updates) > 64);  // the lengths of sources limit the batches, too
   CHECK(spread / static_cast<double>(updates) < 6);
 }
 

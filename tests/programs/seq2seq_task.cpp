@@ -1,4 +1,4 @@
-// Tests sequence-to-sequence tasks: dictionaries of a training set, pairs that are left out, unknown words,
+// Tests sequence-to-sequence tasks: the dictionaries of a training set, pairs that are left out, unknown words,
 // translations in batches, and scores.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
@@ -36,7 +36,7 @@ options few_tokens() {
   return o;
 }
 
-/// Reads a vocabulary from a checkpoint's JSON, and checks that it is written as the same JSON again.
+/// Reads a vocabulary from a checkpoint's JSON. Checks that the vocabulary is written as the same JSON.
 vocabulary reread(nlohmann::json const& json) {
   auto back = vocabulary::from(json, "file");
   CHECK(to_json(back) == json);
@@ -218,7 +218,8 @@ TEST_CASE("first values are as wide as a matrix's own sides ask for, under a wid
   triad::walk(m.plan_params(measure), [&](std::string const& path, auto view) {
     if (!path.ends_with(".query.weight") && !path.ends_with(".key.weight") && !path.ends_with(".value.weight")) return;
     CAPTURE(path);
-    // As in fairseq, Xavier uniform with gain 2^(-1/2). Heads are stored side by side, and count as one matrix.
+    // The initial values are Xavier uniform with gain 2^(-1/2), as in fairseq. The heads are stored side by side, and
+    // count as one matrix.
     double const values = static_cast<double>(view.size()), out = path.starts_with("encoder.") ? 48 : 16,
                  in = values / out;
     auto const rule = first_values_of(m, path);
@@ -276,7 +277,7 @@ TEST_CASE(
   lasting.epochs = 5;
   lasting.settle();
   CHECK(lasting.epochs == 5);
-  lasting.given = {"updates"};  // this replaces the epochs of a preset
+  lasting.given = {"updates"};  // --updates replaces the epochs of a preset
   lasting.settle();
   CHECK(lasting.epochs == 0);
   options plain;
@@ -302,8 +303,8 @@ TEST_CASE(
   CHECK(settings(linear) != settings(longer));
 }
 
-/// A translator that returns the source in reverse, with a lower score than another hypothesis. A batch has at most
-/// `most` sentences of up to 4 tokens.
+/// A translator that returns two hypotheses: the reversed source and, with a lower score, the source. A batch has at
+/// most `most` sentences of up to 4 tokens.
 class backwards final : public translator {
  public:
   explicit backwards(std::size_t most) : room_(most) {}

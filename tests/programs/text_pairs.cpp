@@ -1,4 +1,5 @@
-// Tests the readers of pairs of texts: each format by hand, and the published files if they are next to the checkout.
+// Tests the readers of pairs of texts: a few lines of each format, and the published files if they are next to the
+// checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/text_pairs.hpp"
 

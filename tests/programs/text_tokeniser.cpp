@@ -1,4 +1,4 @@
-// Tests how plain text is cut into tokens, against tokens found by hand.
+// Tests how plain text is cut into tokens. The expected tokens were found by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 

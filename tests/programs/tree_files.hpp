@@ -19,7 +19,7 @@ inline std::string line_of(std::string const& source, std::string const& target)
   return trees::to_json_line({parse_tree(source), parse_tree(target)}) + "\n";
 }
 
-/// A folder with these files, given by name.
+/// A folder with the given files.
 struct folder_of {
   scratch_folder folder;
 

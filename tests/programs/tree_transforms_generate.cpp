@@ -22,8 +22,8 @@ namespace programs_tree_transforms_generate_tests {
 using namespace triad::programs::transforms;
 using triad::index_t, triad::symbol_tree;
 
-/// Returns the sentence of a row of active-logical, or with `f` of any task except car-cdr-seq. Returns nothing if the
-/// row is not made from a sentence.
+/// Returns the sentence of a row of active-logical, or, for the form `f`, of any task except car-cdr-seq. Returns
+/// nothing if the row is not made from a sentence.
 std::optional<sentence> sentence_of(row const& r, form f) {
   auto const there = sentence_of(r.source, f), back = sentence_of(r.source, form::logical);
   auto const s = there ? there : back;
@@ -48,8 +48,8 @@ size_of_split measured(std::vector<row> const& rows) {
   return {tokens.size(), depth};
 }
 
-/// Checks a count among n draws, each of which has probability p. It must be within 4.5 standard deviations of its
-/// mean. By chance, one check in 150,000 fails; there are about a thousand.
+/// Checks a count among n draws, each with probability p. The count must be within 4.5 standard deviations of its mean.
+/// By chance, one of 150,000 checks fails. There are about a thousand checks.
 void check_share(std::string const& what, double count, double n, double p) {
   auto const off = std::fabs(count - n * p), allowed = 4.5 * std::sqrt(n * p * (1 - p));
   CAPTURE(what, count, n, p);
@@ -70,7 +70,7 @@ void check_words(std::map<std::string, double> const& drawn, word_list words) {
   }
 }
 
-/// Checks how often each word and each number of adjectives occurs in a split.
+/// Checks how often each word, and each number of adjectives, occurs in a split.
 void check_distribution(std::vector<sentence> const& sentences, split of) {
   CAPTURE(name_of(of));
   std::map<std::string, double> verb, determiner, noun, adjective;
@@ -146,7 +146,7 @@ TEST_CASE("what is no sentence is none") {
 }
 
 TEST_CASE("car takes the left child and cdr the right one, the letter next to R first") {
-  // This is the sample in the paper.
+  // The sample in the paper.
   auto const tree = triad::parse_tree(
       "( CDDDDR ( NP ( DET the ) ( AP ( N goat ) ) ) "
       "( VP ( AUXPS was ) ( VPPS ( V bought ) ( PPPS ( PPS by ) ( NP ( DET the ) ( AP ( ADJ round ) ( AP ( N rose ) ) "
@@ -247,7 +247,7 @@ TEST_CASE("generated data of the published sizes have the published distribution
 }
 
 TEST_CASE("a sentence that is drawn again is drawn anew") {
-  // Among 10,000 sentences of a split there is rarely a repetition. So this searches for a seed with a repetition.
+  // The 10,000 sentences of a split rarely have a repetition, so this searches for a seed with a repetition.
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     triad::random_stream random(seed, static_cast<std::uint64_t>(kind::active_logical) * 8);
     std::vector<row> once;
@@ -312,8 +312,8 @@ TEST_CASE(
     for (std::size_t k = 1; k <= 4; ++k) check_share(std::to_string(k) + " steps", steps[k], n, 0.25);
   }
   CHECK(all.size() == 15000);
-  CHECK(used.size() == 18);  // all others have no result on any such tree
-  // The paper has the same depths, and 22 more tokens.
+  CHECK(used.size() == 18);  // all other functions have no result on any such tree
+  // The paper has the same depth, and 22 more tokens.
   CHECK(measured(part_of(data, split::train).rows) == size_of_split{120, 10});
   CHECK(measured(part_of(data, split::ood_new).rows) == size_of_split{131, 10});
   CHECK(measured(part_of(data, split::ood_long).rows) == size_of_split{120, 12});

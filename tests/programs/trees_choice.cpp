@@ -1,4 +1,5 @@
-// Tests the separate options of trees for how operations and arguments are chosen: their text, and how they are stored.
+// Tests the two options of trees that say how operations and how arguments are chosen: their text, and how they are
+// stored.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <utility>

@@ -43,7 +43,7 @@ TEST_CASE("a record of choices is one line of JSON, and read back is the same") 
   CHECK(all[1].steps[1].operations == std::array<double, 3>{0, 0, 1});
   CHECK(all[1].programs[0].needed == std::vector<bool>{false, true, false});
 
-  choices_file resumed(path, 15);  // the records after the checkpoint will be made again
+  choices_file resumed(path, 15);  // the records after the checkpoint are made again
   resumed.add(sample(10)), resumed.add(sample(30));
   auto const again = read_choices(path);
   REQUIRE(again.size() == 2);

@@ -1,5 +1,5 @@
-// Tests the data of trees: the reading of rows, every kind of error in a file, rows as numbers, batches, and data of
-// users.
+// Tests the data of trees: how rows are read, every kind of error in a file, the conversion of rows to numbers,
+// batches, and data of users.
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
@@ -32,8 +32,8 @@ data_set made(int count) {
   return data;
 }
 
-/// Returns the nodes of a tree of symbols in the order of a placed tree; finds their positions by the paths from the
-/// root.
+/// Returns the nodes of a tree of symbols in the order of a placed tree. Finds the position of a node from the path
+/// from the root.
 std::vector<placed_node> expected_nodes(symbol_tree const& tree, triad::vocabulary const& labels) {
   std::vector<placed_node> nodes;
   auto const visit = [&](auto const& self, index_t at, index_t position) -> void {

@@ -1,4 +1,5 @@
-// Tests the output of trees: text and drawing of a machine's steps, the scores of trees, and how choices cool.
+// Tests the program trees: text and drawing of a machine's steps, the scores of trees, and how the temperature of
+// choices falls.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -36,7 +37,7 @@ TEST_CASE(
   CHECK_THROWS_WITH(o.settle(), triad::test::contains("are about --choice softmax"));
   CHECK(temperature_at(o, "gumbel", 20) == 0.8);
   CHECK(temperature_at(o, "gumbel-released", 70) == 0.5);
-  o.argument_choice = "softmax";  // only softmax cools
+  o.argument_choice = "softmax";  // only softmax is cooled
   CHECK_NOTHROW(o.settle());
   o.argument_choice.clear();
   o.choice = "softmax", o.cooling = 101;

@@ -1,4 +1,4 @@
-// Tests the recipes of trees: which options a recipe sets, and the values that change from update to update, that is,
+// Tests the recipes of trees: which options a recipe sets, and the values that change from update to update, which are
 // evenness and the weight of empty positions.
 // SPDX-License-Identifier: Apache-2.0
 #include <set>

@@ -1,5 +1,5 @@
-// Tests that a machine that takes over the weights of a machine with fewer positions gives the same answers to that
-// machine's trees.
+// Tests a machine with the weights of a machine that has fewer positions. For trees that fit the smaller machine, both
+// must give the same answers.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cstddef>

@@ -1,6 +1,6 @@
 """Compares BLEU scores of triad::text with those of sacreBLEU, on random texts:  bleu.py ROOT FOLDER PROGRAM
 
-If there is no sacreBLEU, prints a sentence and exits with status 77."""
+If sacreBLEU is not installed, prints a sentence and exits with status 77."""
 import os
 import random
 import subprocess
@@ -62,7 +62,7 @@ for case in range(60):
         ours = [float(x) for x in subprocess.run([program, tokens] + paths, check=True, capture_output=True, text=True).stdout.split()]
         metric = sacrebleu.metrics.BLEU(tokenize=tokens, force=True)
         theirs = metric.corpus_score(hypotheses, streams)
-        # Only the score and the counts are compared, because sacreBLEU leaves precisions at 0 if no word matches.
+        # Only the score and the counts are compared. If no word matches, the precisions of sacreBLEU are 0.
         expected = [theirs.score, theirs.bp] + [x for n in range(4) for x in (theirs.precisions[n], theirs.counts[n], theirs.totals[n])]
         compared += 1
         relevant = [0] + [i for n in range(4) for i in (3 * n + 3, 3 * n + 4)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Controls a headless Chromium by its DevTools protocol, over a websocket, with only the standard library."""
+"""Controls a headless Chromium by its DevTools protocol over a websocket. Needs only Python's standard library."""
 import base64
 import json
 import os
@@ -17,13 +17,13 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 
 def find_browser():
-    """Returns the path of a Chromium, or None. The variable CHROMIUM can name another one."""
+    """Returns the path of a Chromium, or None. If the environment variable CHROMIUM is set, returns its value."""
     named = os.environ.get("CHROMIUM")
     return named or next((found for found in map(shutil.which, NAMES) if found), None)
 
 
 class Socket:
-    """A client's websocket for texts, which may come in one frame or in several."""
+    """A client's websocket for texts. A text may come in one frame or in several frames."""
 
     def __init__(self, address, timeout=60):
         host, port, path = re.fullmatch(r"ws://([^:/]+):(\d+)(/.*)", address).groups()
@@ -80,7 +80,7 @@ class Socket:
 
 
 class Browser:
-    """A browser that shows one page at a time. `said` has the messages on the page's console, including exceptions;
+    """A browser that shows one page at a time. `said` has the messages on the page's console, including exceptions.
     `asked` has the page's network requests, except for the page's own file."""
 
     def __init__(self, program):
@@ -164,7 +164,7 @@ class Browser:
         return answer["result"].get("value")
 
     def place(self, selector):
-        """Scrolls to the first element that the selector finds, and returns the element's centre."""
+        """Scrolls to the first element that the selector finds. Returns the centre of the element."""
         at = self.run(f"""(() => {{
             const e = document.querySelector({json.dumps(selector)});
             if (!e) return null;

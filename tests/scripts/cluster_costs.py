@@ -1,6 +1,6 @@
-"""Tests bench/cluster_costs.py: its bytes are those that are really sent, and its tables are those in
+"""Tests bench/cluster_costs.py: its numbers of bytes equal those that processes send, and its tables equal those in
 docs/operations/cluster.md:
-  cluster_costs.py ROOT FOLDER TRAFFIC_OF     the program triad-traffic-of
+  cluster_costs.py ROOT FOLDER TRAFFIC_OF     TRAFFIC_OF: the program triad-traffic-of
 SPDX-License-Identifier: Apache-2.0"""
 
 import math
@@ -48,8 +48,8 @@ expect(costs.half_used(setup, "clutrr") == 512 and costs.fastest(setup, "clutrr"
 found = costs.speed_up(setup._replace(shrinks="floor"), "clutrr", 4)
 expect(math.isclose(found, 8 / (2 + 6 / 4)), f"where the floor shrinks alone 4 processes are {found} times as fast")
 
-# Four processes, by hand: there are 4 + 2 messages. Each byte is sent twice: half of the gradient and a quarter, and
-# both again.
+# Each of four processes sends 4 messages for the gradient and 2 for the loss. The messages for the gradient have half
+# of it, a quarter, and both again.
 n = costs.TASKS["clutrr"].parameters
 slow = costs.Network("slow", 0.5, 1e6, 2, 0.25, 2e6, 0.125, None)
 half, quarter = 4 * n / 2 / 1e6, 4 * n / 4 / 1e6

@@ -1,4 +1,4 @@
-"""Tests what scripts/docs makes of headers and pages, without the tools that make HTML: the pages of a few known
+"""Tests how scripts/docs converts headers and pages, without the tools that make HTML: the pages of a few known
 headers, that no header and no declaration is lost, and the targets of links. docs.py ROOT FOLDER
 SPDX-License-Identifier: Apache-2.0"""
 import pathlib

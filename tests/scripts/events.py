@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares the event files of train --tensorboard with metrics.csv. A reader in this file checks every record.
-TensorBoard's own reader is used, too, if Python has the package:
+"""Compares the event files of train --tensorboard with metrics.csv. A reader in this file checks every record. If
+TensorBoard is installed, its reader reads the files, too:
   events.py ROOT FOLDER BUILD
 """
 import csv
@@ -51,7 +51,7 @@ def records(path):
 
 
 def fields(message):
-    """Yields (number, value) for each field of a protocol buffer; the value is an integer, or bytes."""
+    """Yields (number, value) for each field of a protocol buffer. The value is an integer, or bytes."""
     at = 0
 
     def varint():

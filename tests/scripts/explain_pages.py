@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests the pages of `explain --html` in a browser, with pointer, finger and keyboard. Without a browser, the script of
-a page runs under node. Without node, too, only the contents of the files are checked:
+a page runs under node. Without a browser and node, only the contents of the files are checked:
   explain_pages.py ROOT FOLDER BUILD"""
 import json
 import pathlib
@@ -145,7 +145,7 @@ with browser.Browser(program) as b:
         expect(b.asked == [pages[name].resolve().as_uri()], f"{name}: the page asked for {b.asked}")
         expect(b.run("document.title") == data[name]["title"], f"{name}: the title is {b.run('document.title')}")
 
-    for name in pages:  # whatever the size, only figures scroll sideways
+    for name in pages:  # at any size, only figures scroll sideways
         for width, height, phone in ((1440, 900, False), (390, 844, True)):
             for dark in (False, True):
                 opened(name, width=width, height=height, phone=phone, dark=dark)
@@ -154,8 +154,8 @@ with browser.Browser(program) as b:
                 ground = b.run("getComputedStyle(document.body).backgroundColor")
                 expect((sum(map(int, re.findall(r"\d+", ground)[:3])) < 200) == dark, f"{name}: {ground} where dark is {dark}")
 
-    # Graphs: pointing at an edge shows its weights, and a click keeps them visible. Layers and heads can be changed
-    # step by step.
+    # Graphs: when the pointer is over an edge, its weights are shown, and a click keeps them visible. Layers and heads
+    # can be changed step by step.
     opened("kinship")
     view, names = data["kinship"]["views"][0], data["kinship"]["views"][0]["names"]
     count, of_heads = view["attention"]["layers"], view["attention"]["heads"]
@@ -171,7 +171,7 @@ with browser.Browser(program) as b:
         panel = b.run(PANEL)
         expect(f"{names[i]} \u2192 {names[j]}" in panel and f"Layer {layer + 1}," in panel, f"{when}: {panel}")
         for k, w in enumerate(weights_of(layer, head, i, j)):
-            shown = [f"{w + d:.2f}" for d in (-1e-9, 1e-9)]  # halves may be rounded either way
+            shown = [f"{w + d:.2f}" for d in (-1e-9, 1e-9)]  # halves may be rounded up or down
             itself = " (the edge itself)" if k in (i, j) else ""
             expect(any(f"{names[k]}{itself}{s}" in panel for s in shown), f"{when}: {names[k]} {shown}: {panel}")
 
@@ -209,7 +209,7 @@ with browser.Browser(program) as b:
     expect(focused == "1-1", f"the cell with the focus is {focused}")
     b.key("Enter")
     expect(f"{names[1]} \u2192 {names[1]}" in b.run(PANEL), f"Enter shows {b.run(PANEL)}")
-    # An edge can be reached with only the Tab key, and the focus is visible.
+    # The Tab key alone can reach an edge, and the focus is visible.
     b.run("document.activeElement.blur(); window.scrollTo(0, 0)")
     for _ in range(60):
         b.key("Tab")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of memory in docs/programs.md is what the programs print before training:
+"""Tests that the table of memory in docs/programs.md has the numbers that the programs print before training:
   memory_table.py ROOT FOLDER BUILD
 """
 import json
@@ -42,7 +42,7 @@ make = {"graphs": (graph, "nodes"), "dependencies": (sentence, "words"), "sequen
 
 
 def printed(program, options, size):
-    """The MiB of the line that train prints before the first update."""
+    """Returns the MiB in the line that `train` prints before the first update."""
     data = folder / program / str(size)
     data.mkdir(parents=True, exist_ok=True)
     for part in ("train", "dev", "test"):

@@ -30,7 +30,7 @@ def prose(text):
 
 
 def anchors(path):
-    """Returns the valid `#...` of a page: its headings, as GitHub names them."""
+    """Returns the valid `#...` of a page, which are GitHub's names of its headings."""
     names = {}
     for _, line in prose(path.read_text(encoding="utf-8")):
         if match := re.match(r"#{1,6} (.*)", line):

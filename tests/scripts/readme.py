@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Copies the code in README.md into files, runs it, and compares the output with README.md:
-  readme.py ROOT FOLDER programs BUILD                       the commands, by BUILD/bin/clutrr and BUILD/bin/graphs
+  readme.py ROOT FOLDER programs BUILD                       the commands, with BUILD/bin/clutrr and BUILD/bin/graphs
   readme.py ROOT FOLDER project COMPILER GENERATOR CCCL      the C++ program and its project, and the line of Python
-The quickstart is not run to its end, which would take minutes. Its lines are compared with those of a run of a few
-updates, and its figures with docs/runs/ledger.csv. A block that this file does not know is an error.
+A whole run of the quickstart would take minutes. So its lines are compared with those of a run of a few updates, and
+its results with docs/runs/ledger.csv. A block of README.md that this file does not know is an error.
 SPDX-License-Identifier: Apache-2.0"""
 
 import csv
@@ -22,7 +22,7 @@ def fail(text):
 
 
 def run(command, folder, statuses=(0,)):
-    """Runs a command by bash and returns its output; an error contains the output."""
+    """Runs a command with bash and returns its output. An error contains the output."""
     done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True)
     if done.returncode not in statuses:
         fail(f"this ends with status {done.returncode}:\n{command}\n{done.stdout}{done.stderr}")
@@ -40,7 +40,7 @@ class Page:
          self.bibtex) = (body for _, body in blocks)
 
     def quoted(self, pattern):
-        """Returns the only piece of code within a line that matches the pattern."""
+        """Returns the only inline code that matches the pattern."""
         prose = re.sub(r"(?ms)^```.*?^```$", "", self.text)
         found = [code for code in re.findall(r"`([^`\n]+)`", prose) if re.search(pattern, code)]
         if len(found) != 1:
@@ -63,7 +63,7 @@ def programs(page, root, folder, build):
     if "--preset quickstart" not in script or "runs/quickstart" not in script:
         fail("scripts/quickstart no longer trains by preset quickstart into runs/quickstart; what does it print?")
     train = "build/release/bin/clutrr train --preset quickstart --epochs 1 --chains 288 --test-size 20 --out runs/quickstart"
-    printed = run(train, here, (3,)).stdout.splitlines()  # 3: the model did not learn, as expected of so short a run
+    printed = run(train, here, (3,)).stdout.splitlines()  # 3: the model did not learn, as the run is short
 
     def form(line):
         return re.sub(r"\d\.\d{3}", "0.000", line)
@@ -125,14 +125,14 @@ def project(page, root, folder, compiler, generator, cccl):
     if "warning" in (done.stdout + done.stderr).lower():
         fail(f"a reader sees warnings:\n{done.stdout}{done.stderr}")
     said, expected = done.stdout.splitlines()[-1], page.quoted("^chains of ")
-    # The model answers 100.00 % of 2,000 chains with the kernels for AVX-512, AVX2 and SSE2. On another processor,
-    # rounding may cause an error.
+    # With the kernels for AVX-512, AVX2 and SSE2, the model answers 100.00 % of 2,000 chains correctly. On another
+    # processor, rounding may change an answer.
     if said not in (expected, expected.replace("100 %", "99 %")):
         fail(f"its program prints\n{said}\nexpected\n{expected}")
 
     python = page.quoted("^import torch")
     compile(python, "README.md", "exec")
-    for interpreter in (sys.executable, root / "build/torch/bin/python"):  # scripts/torch installs into the second one
+    for interpreter in (sys.executable, root / "build/torch/bin/python"):  # scripts/torch installs into the second
         if not Path(interpreter).exists():
             continue
         if subprocess.run([interpreter, "-c", "import torch, triad_torch"], capture_output=True).returncode == 0:

@@ -28,7 +28,7 @@ if status != 0:
     fail(f"the pages and the ledger disagree:\n{said}")
 print(said, end="")
 
-# In every group, the runs that scripts/reproduce counts as done are those of the ledger.
+# In every group, scripts/reproduce must count exactly the runs of the ledger as done.
 listed = subprocess.run(
     [root / "scripts/reproduce", "all", "--array", "--list"], capture_output=True, encoding="utf-8", check=True
 ).stdout
@@ -87,7 +87,7 @@ damaged(LEDGER, "clutrr-k234-s1,done,1,", "clutrr-k234-s1,done,2,", "the seed of
 damaged(LEDGER, "\nclutrr-k234-s1,", "\nclutrr-k234-s2,", "the seed of clutrr-k234-s2 is '1'")
 damaged(LEDGER, "name,state,", "name,stage,", "expected name,state,")
 damaged(TABLES, "table cogs\n", "table cogs-2\n", "has no table cogs")
-# The metrics that runs wrote in training: their epochs, validation and time, and that each file belongs to a run.
+# Checks the metrics that runs wrote in training: epochs, validation and time, and that each file belongs to a run.
 fresh()
 shutil.copy(copy / "docs/runs/clutrr-k234-s4.csv", copy / "docs/runs/clutrr-k234-s11.csv")
 expect("clutrr-k234-s11.csv: the ledger has no run clutrr-k234-s11", "--check")
@@ -100,7 +100,7 @@ course.write_text("".join(lines).replace(",0.9937,", ",0.9837,"), encoding="utf-
 expect("validation of clutrr-k234-augmented-full-s1 is 99.4, and 98.37", "--check")
 damaged("runs/clutrr-k234-s4.csv", ",38.03,", ",48.03,", "clutrr-k234-s4 took 38.0 s, and 48.0 s by its lines in")
 damaged("runs/cfq-parse-paper-edge-tied-s1.csv", "500,0.568289,", "500,0.668289,", "0.67")
-# If a page states a mean with digits of its own, it must be close to the ledger's.
+# A mean that a page states in its text must be close to the mean in the ledger.
 damaged(TABLES, "test, LAS = 95.3 ± 0.2", "test, LAS = 94.3 ± 0.2", "LAS is 95.4 ± 0.2 by the ledger, and 94.3 ± 0.2")
 
 # ---- a new run: its row, the mean, missing runs ----------------------------------------------------------------------

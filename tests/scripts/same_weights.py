@@ -38,11 +38,11 @@ def expect(status, texts, *arguments):
 
 old = write("old.safetensors", {"a.0.q": floats(1, 2, 3), "a.1.q": floats(4, 5), "steps": ("I64", [1], struct.pack("<q", 7))})
 
-# Tensors are compared without their order, and without the settings of the file.
+# The order of tensors, and the settings of the file, do not count.
 other = write("other.safetensors", {"steps": ("I64", [1], struct.pack("<q", 7)), "a.1.q": floats(4, 5), "a.0.q": floats(1, 2, 3)}, {"written": "later"})
 expect(0, ["the same: 3 tensors in 1 file"], old, other)
 
-# One element differs slightly, and another one more. The sign of a zero counts as a difference, and so does a NaN.
+# One element differs slightly, and another element differs more. The sign of a zero is a difference, and so is a NaN.
 other = write("differs.safetensors", {"a.0.q": floats(1, 2.5, 2.75), "a.1.q": floats(4, 5), "steps": ("I64", [1], struct.pack("<q", 7))})
 expect(1, ["a.0.q: 2 of 3 elements differ, the largest absolute difference is 0.5, at element 1: 2.0 and 2.5", "1 of 1 files differ"], old, other)
 zero, minus_zero = write("zero.safetensors", {"z": floats(0.0)}), write("minus_zero.safetensors", {"z": floats(-0.0)})
@@ -60,7 +60,7 @@ expect(1, ["difference is 0.5,"], *bf16)
 unknown = [write(f"unknown_{i}.safetensors", {"x": ("F8_E4M3", [1], bytes([i]))}) for i in range(2)]
 expect(1, ["x: other bytes"], *unknown)
 
-# A tensor is missing, is additional, or has another type or shape.
+# A tensor is missing, there is one more, or its type or shape differs.
 other = write("other.safetensors", {"a.0.q": floats(1, 2, 3), "b": floats(1), "steps": ("I64", [1], struct.pack("<q", 7))})
 expect(1, ["2 differences", "a.1.q is missing in NEW", "b is in NEW only"], old, other)
 other = write("other.safetensors", {"a.0.q": ("F32", [3, 1], floats(1, 2, 3)[2]), "a.1.q": floats(4, 5), "steps": ("F64", [1], bytes(8))})
@@ -79,7 +79,7 @@ expect(2, ["renames:1: expected OLD_NAME NEW_NAME with as many * in both"], old,
 table.write_text("a.0.q x\na.1.q x\n")
 expect(2, ["two tensors would be called x"], old, new, table)
 
-# Folders of runs, and folders that have folders of runs.
+# Folders of runs, and folders with several folders of runs.
 for run in ("before", "after"):
     write(f"{run}/first/model.safetensors", {"w": floats(1)})
     write(f"{run}/second/seed-1/model.safetensors", {"w": floats(2)})

@@ -72,7 +72,7 @@ expect(len(called) == 20, f"{len(called)} runs")
 
 
 def median(processes, threads, batch):
-    """Returns the milliseconds of the second epoch's updates, at the rates of the stub."""
+    """Returns the milliseconds of an update in the second epoch, at the rates of the stub."""
     speed = {(1, 1): 100, (1, 2): 160, (2, 1): 200}[processes, threads]
     return statistics.median(1000 * batch / (speed * (1.02 if number % 2 else 1))
                              for number, c in enumerate(called, 1) if c[:3] == [processes, threads, batch])
@@ -84,7 +84,7 @@ for row, batch in (rows[2], 400), (rows[3], 800):
         expect(cell.startswith(f"{found:.3g} ("), f"{batch} examples: {cell}, where {found} ms is the median")
     ratios = [f"{threads / one:.2f}", f"{processes / one:.2f}", f"{processes / threads:.2f}"]
     expect(row[6:9] == ratios, f"{batch} examples: ratios {row[6:9]}, not {ratios}")
-# Two halves of 10,000 floats, a loss and a byte are 40,004 bytes, in four messages.
+# Two halves of 10,000 floats, a loss and a byte have 40,004 bytes and take four messages.
 expect(rows[2][9] == rows[3][9] == "0.04 MB in 4", f"sent: {rows[2][9]}")
 order = [tuple(c[:3]) for c in called]
 expect(len(set(order[:5])) == 5 and order[0] != order[5] and set(order[:5]) == set(order[5:10]), f"not in turn: {order}")
@@ -104,7 +104,7 @@ says("--updates is above 0", "--updates", "0", "clutrr")
 (folder / "bin/triad-mpi.so").unlink()
 says("build it: cmake --preset release", "clutrr")
 
-# Nothing is measured if the machine does other work; here, every load counts as too high.
+# Nothing is measured if the machine does other work. In this test, every load counts as too high.
 text = (root / "bench/scaling").read_text().replace("MOST_LOAD = 0.5", "MOST_LOAD = -1")
 (folder / "scaling").write_text(text)
 shutil.copy(root / "bench/cluster_costs.py", folder)

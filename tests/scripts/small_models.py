@@ -25,12 +25,12 @@ def expect(true, text):
 
 
 def masked(text):
-    """Returns the text without the digits of probabilities and times, since processors round differently."""
+    """Returns the text without the digits of probabilities and times, because processors round differently."""
     return re.sub(r"\d+\.\d+", "N", text)
 
 
 def blocks_after(mark, text):
-    """Yields, for each such comment, the block after it and the next block."""
+    """For each such comment, yields the block after it and the next block."""
     for part in text.split(f"<!-- {mark} -->\n")[1:]:
         yield re.findall(r"```\n(.*?)```", part, re.S)[:2]
 

@@ -1,4 +1,4 @@
-// Tests attention weights as a table that owns its memory, and requests that are refused.
+// Tests the table of attention weights, which owns its memory, and refused requests.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/attention_table.hpp"
 
@@ -57,7 +57,7 @@ TEST_CASE("a layer, a graph or an edge that is not there is refused, and a layer
     for (auto const& g : r.data) test::add_small_graph(r.loader, g);
     auto const in = r.loader.upload().first;
     auto const ask = [&](attention_place const& at) { return r.learner.attention(in, at); };
-    CHECK_NOTHROW(ask({.layer = 2, .graph = 8, .edge = {3, 3}}));  // the last layer has memory of its own
+    CHECK_NOTHROW(ask({.layer = 2, .graph = 8, .edge = {3, 3}}));  // the last layer has its own memory
     CHECK_THROWS_WITH(ask({.layer = 3}), contains("layer 3, expected 0 to 2"));
     CHECK_THROWS_WITH(ask({.layer = -1}), contains("layer -1"));
     CHECK_THROWS_WITH(ask({.layer = 2, .graph = 9}), contains("graph 9, expected 0 to 8"));

@@ -1,4 +1,4 @@
-// Tests moving averages of parameters: the formula, that exchanging them with the parameters keeps every bit, and
+// Tests moving averages of parameters: the formula, that an exchange of averages and parameters keeps every bit, and
 // resumed runs.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/averages.hpp"

@@ -1,5 +1,5 @@
 // Tests the loss and the accuracy over data, also by groups. They must equal those of one large batch, however the data
-// are divided into batches, and nothing may be changed.
+// are divided into batches. The trainer must not change.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/evaluate.hpp"
 

@@ -1,4 +1,5 @@
-// Tests the search for a first learning rate: the loss falls at this rate, and the trainer is not changed.
+// Tests the search for a first learning rate: the loss falls at the rate that is found, and the trainer does not
+// change.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/find_rate.hpp"
 

@@ -1,5 +1,5 @@
-// Tests the comparison of a gradient with finite differences: a right gradient passes, a wrong one is named, and NaN
-// never passes.
+// Tests the comparison of a gradient with finite differences: a right gradient passes, a wrong gradient is named, and
+// NaN never passes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/finite_differences.hpp"
 

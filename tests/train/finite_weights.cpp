@@ -24,7 +24,7 @@ struct two_tensors {
   }
 };
 
-// A set of parameters and trainers that use it; both have the members that are tested here.
+// A set of parameters, and trainers that use it. Both have the members that this file tests.
 template <class T>
 struct set {
   using memory = host_memory;

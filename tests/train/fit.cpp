@@ -1,5 +1,5 @@
-// Tests training over epochs with a criterion: the number of updates, when training stops, and which parameters are
-// kept.
+// Tests training over epochs with a criterion to stop: the number of updates, the epoch at which training stops, and
+// which parameters are kept.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/fit.hpp"
 
@@ -188,7 +188,7 @@ TEST_CASE("an epoch's updates allocate nothing") {
   run r;
   auto pass = r.pass(0, 9);
   auto const batch = *pass.begin();
-  // The same batch, ten times. Each iteration records the number of allocations so far.
+  // The same batch, ten times. Each iteration records how many allocations there were.
   struct counted {
     decltype(batch)* one;
     std::vector<long>* seen;

@@ -28,7 +28,7 @@ struct values {
 
 enum class mistake { none, wrong_number, parameters_overwritten, input_accumulated, reads_before_writing, one_element };
 
-// The layer y = a x, with one factor for each column. Its backward pass has one mistake.
+// The layer y = a x, with a factor for each column. Its backward pass has a mistake.
 struct broken_scale {
   using input = tensor<double const, dyn, dyn>;  // (rows, d)
   using output = tensor<double, dyn, dyn>;       // (rows, d)
@@ -143,7 +143,7 @@ struct forgetful_scale {
   }
 };
 
-// The layer y = t(x), with t in scratch memory. Loops compute it inside on_host or outside of it.
+// The layer y = t(x), with t in scratch memory. Loops compute y inside on_host, or outside of on_host.
 struct looping_copy {
   using input = tensor<double const, dyn, dyn>;  // (rows, d)
   using output = tensor<double, dyn, dyn>;       // (rows, d)

@@ -1,4 +1,4 @@
-// Tests that sets of parameters and trainers can be distinguished from the fields that they hold.
+// Tests the concept that distinguishes sets of parameters and trainers from the fields that they hold.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/holds_parameters.hpp"
 

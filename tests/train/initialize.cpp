@@ -1,4 +1,4 @@
-// Tests initial values: their kind depends on the tensors' names, and their numbers depend only on the seed and the
+// Tests initial values. The distribution depends on the tensor's name, and the numbers depend only on the seed and the
 // path.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/initialize.hpp"

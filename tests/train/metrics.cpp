@@ -1,4 +1,4 @@
-// Tests the accuracy, which is over rows with a target, and the standard error of a mean.
+// Tests the accuracy over rows with a target, and the standard error of a mean.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/metrics.hpp"
 

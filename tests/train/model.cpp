@@ -1,4 +1,5 @@
-// Tests the concept of a model: every model of the library satisfies it, and a type that lacks one member does not.
+// Tests the concept of a model. Every model of the library satisfies the concept, and a type without one of the members
+// does not.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/model.hpp"
 
@@ -30,7 +31,7 @@ static_assert(model<tree_machine<float>>);
 static_assert(!model<linear<float>>);
 static_assert(!model<int>);
 
-// Which member a type lacks to be a model; nothing: it is a model.
+// The member that a type does not have. With `nothing`, the type is a model.
 enum class lacking { nothing, parameters, saved, output, measured };
 template <lacking L>
 struct some_model {

@@ -1,4 +1,4 @@
-// Tests passes over a batch in planned memory: their results equal those of a trainer's passes.
+// Tests passes over a batch in planned memory. Their results must equal those of a trainer's passes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/model_passes.hpp"
 
@@ -16,7 +16,7 @@ using namespace triad;
 using test::contains;
 using test::numbers;
 
-// Makes passes with the parameters of a trainer, but without using the trainer.
+// Makes passes with the parameters of a trainer, but without the trainer.
 template <class Ex>
 struct beside_trainer {
   using model = edge_transformer<float>;

@@ -1,5 +1,5 @@
-// Tests Adam and AdamW against steps computed by hand. In one case every parameter has a gradient, in another some
-// parameters have none.
+// Compares Adam and AdamW with steps that were computed by hand. In one case, every parameter has a gradient. In
+// another case, some parameters have no gradient.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/optimizer.hpp"
 
@@ -60,8 +60,8 @@ TEMPLATE_TEST_CASE("AdamW shrinks the parameter, Adam's weight decay joins the g
     settings.decoupled = decoupled;
     parameters.mutable_values().second.bias(0) = 2;
     adam_optimizer<test::two_layers<double>, TestType>(parameters, settings).update(ex, parameters, clock);
-    // This parameter has no gradient. AdamW multiplies it by 1 - 0.001. Adam sees the decay as a gradient, 0.2, and so
-    // makes a step of the rate.
+    // This parameter has no gradient. AdamW multiplies it by 1 - 0.001. Adam treats the decay as a gradient of 0.2, and
+    // so makes a step of the rate.
     CHECK_THAT(parameters.values().second.bias(0), WithinRel(decoupled ? 2 * 0.999 : 2 - 0.01, 1e-6));
     CHECK((parameters.first_moments().second.bias(0) != 0) == !decoupled);
   }

@@ -1,4 +1,4 @@
-// Tests parameter_set: values, gradients and moments each have one buffer, all with the same layout, and with zeros
+// Tests parameter_set. Values, gradients and moments have one buffer each. All buffers have the same layout, with zeros
 // between tensors.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/parameters.hpp"
@@ -60,7 +60,7 @@ TEST_CASE("a set for inference holds values alone and says so") {
   CHECK_THROWS_AS(parameters.flat_first_moments(), contract_violation);
 }
 
-// Three tensors of a model, and a fourth that may be empty. each() may leave out one of the tensors.
+// Three tensors of a model, and a fourth tensor that may be empty. each() may omit one of the tensors.
 struct leaves_out {
   using output = tensor<float, dyn, dyn>;
   int which;

@@ -1,5 +1,5 @@
-// Tests the training loop alone, without a model: the position in a run, batches in parts, attempts, callbacks, and
-// resuming within an epoch.
+// Tests the training loop without a model: the position in a run, batches in parts, attempts, callbacks, and a run that
+// is resumed within an epoch.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/run.hpp"
 
@@ -166,8 +166,8 @@ TEST_CASE("attempts end with the first that fits, and each has the rates of a ru
   CHECK(on.epochs.size() == 4);
   CHECK((on.epochs[1].updates == 1 && on.epochs[2].updates == 2 && on.epochs[3].epoch == 3));
 
-  // The last attempt is not checked. With checks_fit_each_epoch, each epoch is checked; with checks_fit_first, so is
-  // the start of an attempt.
+  // The last attempt is not checked. With checks_fit_each_epoch, each epoch is checked. With checks_fit_first, the
+  // start of an attempt is checked, too.
   auto const asked = [&](bool each, bool at_once, std::uint64_t steps) {
     noting_learner other;
     other.steps = steps;
@@ -180,7 +180,7 @@ TEST_CASE("attempts end with the first that fits, and each has the rates of a ru
   CHECK(asked(false, false, 0) == 1);
   CHECK(asked(true, false, 0) == 3);
   CHECK(asked(true, true, 0) == 4);
-  CHECK(asked(true, true, 1) == 3);  // an epoch that has begun is not checked
+  CHECK(asked(true, true, 1) == 3);  // a partial epoch is not checked
   CHECK(asked(false, false, 6) == 0);
 }
 
@@ -264,7 +264,7 @@ struct small_training : test::small_run<Ex> {
   };
   part_range parts(std::uint64_t update, share_range const&) { return {this, update}; }
 
-  // These are the functions of a learner that run() calls.
+  // The functions of a learner that run() calls.
   std::uint64_t step() const { return asked.step(); }
   void update(double rate) {
     auto const [in, targets] = this->loader.upload();
@@ -350,7 +350,7 @@ TEMPLATE_TEST_CASE("averages are the parameters while a run validates, and no lo
   CHECK_THROWS_WITH(run(asked, source, {.epochs = 2, .schedule = 0.01}, on), "the data are gone");
   CHECK((on.seen == 3 && averages.count() == 9));
   CHECK_FALSE(averages.exchanged());
-  // This is refused while averages are in place of the parameters.
+  // This call is refused while averages replace the parameters.
   r.learner.update(r.pass(0).begin()->in, r.pass(0).begin()->targets, 0.01);
 }
 

@@ -1,5 +1,5 @@
-// Tests inference without a trainer, for models and for single layers. The bits must equal those of a trainer, up to
-// the largest size.
+// Tests inference without a trainer, for models and for single layers. For every size up to the largest, the bits must
+// equal those of a trainer.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/runner.hpp"
 
@@ -39,7 +39,7 @@ encoder three_layers() {
   return {transformer_layer<float>({.width = 8, .heads = 2, .hidden = 16, .dropout = 0.3}), extents<dyn>(3), false};
 }
 
-// A sentence of n tokens, with states of its own.
+// A sentence of n tokens, with its states.
 struct sentence {
   index_t size[1], first[1] = {0};
   std::vector<float> states;
@@ -59,10 +59,10 @@ TEST_CASE("an encoder without heads runs on its own, and its result does not dep
   sentence const small(4), large(12);
   auto const first = numbers(run(small.in()));
   REQUIRE(first.size() == 4 * 8);
-  auto const whole = numbers(run(large.in()));  // for this call, scratch memory must grow
+  auto const whole = numbers(run(large.in()));  // scratch memory must grow for this call
   CHECK(numbers(run(small.in())) == first);
 
-  // Does the same by hand, in memory that starts as NaN.
+  // Computes the same results by hand, in memory that starts as NaN.
   parameter_set<encoder, cpu::backend> parameters(layer, holding::values);
   initialize(parameters, 1);
   test::spoiled_memory const memory([&](arena& a) { return layer.plan_saved(a, row_dims(12), keep::everything); });
@@ -87,7 +87,7 @@ TEST_CASE("a pass that was made before allocates nothing, nor does a smaller one
   CHECK(test::allocations.load() == before);
 
   test::small_run<cpu::backend> r(keep::nothing);
-  runner model(ex, r.learner.model(), room_for(r.data, 9));  // measured at once
+  runner model(ex, r.learner.model(), room_for(r.data, 9));  // measures memory now
   initialize(model.parameters(), 1);
   for (auto const& g : r.data) test::add_small_graph(r.loader, g);
   auto const in = r.loader.upload().first;
@@ -137,7 +137,7 @@ TEST_CASE("layers over rows and over graphs run, and compute all rows") {
   CHECK_THROWS_WITH(nodes(of_nodes), contains("`wanted` rows, expected none"));
 }
 
-// An input type whose rows cannot be counted.
+// An input type for which the number of rows is unknown.
 template <class T>
 struct doubling {
   struct pair {

@@ -1,4 +1,4 @@
-// Tests learning rates at those updates where a schedule changes.
+// Tests learning rates at the updates at which a schedule changes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/schedule.hpp"
 
@@ -38,7 +38,7 @@ TEST_CASE("the inverse square root begins where it is told and falls from the en
   CHECK_THROWS_WITH((inverse_sqrt{1, 0, 0}.rate(0)), test::contains("inverse_sqrt: warmup is 0"));
 }
 
-// Computes the rates step by step, as the loop of the released program does.
+// Computes the rates step by step, like the loop of the released program.
 template <class Step>
 std::vector<double> by_the_loop(double peak, std::uint64_t warmup, std::uint64_t iterations, std::uint64_t epochs,
                                 Step step) {

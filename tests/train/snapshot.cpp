@@ -1,4 +1,5 @@
-// Tests snapshots of parameters, moments and the step: restoring a snapshot gives the state at which it was taken.
+// Tests snapshots of parameters, moments and the step. After a snapshot is restored, the state is the one at which it
+// was taken.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/snapshot.hpp"
 

@@ -1,5 +1,5 @@
-// Tests the training of a whole model: it learns, an update allocates nothing, and one seed gives one result, in
-// whatever way it is computed.
+// Tests the training of a whole model: it learns, an update does not allocate memory, and a seed always has the same
+// result, in whatever way it is computed.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/trainer.hpp"
 
@@ -63,8 +63,8 @@ edge_transformer_options sizes(double dropout, bool prune = true) {
 template <class T>
 using model = edge_transformer<T>;
 
-// Trains a model on batches of graphs. Some graphs are computed by the kernels for whole graphs, others by those for
-// tiles.
+// Trains a model on batches of graphs. Some graphs are computed by the kernels for whole graphs, and others by the
+// kernels for tiles.
 template <class Ex, class T = float>
 struct run {
   Ex ex;
@@ -105,7 +105,7 @@ struct run {
     train.update(in, answers, rate);
     return train.loss();
   }
-  /// Makes an update on batch `number` in parts; each part has graphs with these numbers of nodes.
+  /// Makes an update on batch `number` in parts. Each part has graphs with these numbers of nodes.
   T update_in_parts(std::uint64_t number, std::vector<std::vector<index_t>> const& parts, double rate = 0.01) {
     std::size_t all = 0;
     for (auto const& nodes : parts) all += nodes.size();
@@ -121,7 +121,7 @@ struct run {
     auto const [in, answers] = loader.upload();
     train.accumulate(in, answers, fraction);
   }
-  /// Computes the gradient of the loaded batch, and makes no step.
+  /// Computes the gradient of the loaded batch without a step.
   void gradient() {
     auto const [in, answers] = loader.upload();
     train.compute_gradient(in, answers);
@@ -222,7 +222,7 @@ TEST_CASE("training that goes on from parameters, moments and step makes the bit
   auto begun = first.trace(0, 3);
   run<cpu::backend> second(1, sizes(0.2));
   second.train.restore(first.train.snapshot());
-  // If a program does other work between a load and its first update, this has no effect.
+  // Other work between a load and the first update has no effect.
   second.load(1);
   second.gradient();
   second.train.infer(second.loader.upload().first);
@@ -252,7 +252,8 @@ TEST_CASE("keeping inputs alone gives the bits of keeping everything") {
   CHECK(run<cpu::backend>(2, sizes(0.2)).trace(0, 4) == run<cpu::backend>(2, sizes(0.2), keep::inputs).trace(0, 4));
 }
 
-// Sums in another order change the last bits of gradients. The largest element of the gradients is about 0.1.
+// If sums are computed in another order, the last bits of gradients differ. The largest element of the gradients is
+// about 0.1.
 constexpr double rounding = 2e-6;
 
 template <class Ex>
@@ -300,7 +301,7 @@ TEST_CASE(
     double worst = 0;
     for (std::size_t i = 0; i < values.size(); ++i)
       worst = test::worse(worst, std::abs(static_cast<double>(values[i] - found[i])));
-    CHECK(worst < 1e-9);  // allows for steps of 0.01 along gradients that differ in their last bits
+    CHECK(worst < 1e-9);  // allows for steps of 0.01 with gradients that differ in their last bits
     std::vector<update_record> of_whole, of_parts;
     whole.train.records(of_whole);
     split.train.records(of_parts);
@@ -310,7 +311,7 @@ TEST_CASE(
       expect_same(of_parts[u].loss, of_whole[u].loss);
       expect_same(of_parts[u].norm, of_whole[u].norm);
     }
-    // If parts had equal weights, the update would be a different one.
+    // If parts had equal weights, the update would differ.
     for (auto const& nodes : some) {
       wrong.load(0, nodes);
       wrong.accumulate(1.0 / 3);
@@ -338,11 +339,11 @@ TEST_CASE("every part has dropout of its own, and one part is the whole batch") 
 }
 
 TEST_CASE("the gradient of parts with dropout is that of their loss") {
-  // Compares with the derivative along the gradient g: (loss(w + h g) - loss(w - h g)) / 2 h = |g|^2, with the masks of
-  // both parts.
+  // Compares the gradient g with the derivative of the loss along g: (loss(w + h g) - loss(w - h g)) / 2 h = |g|^2,
+  // with the masks of both parts.
   run<cpu::backend, double> r(1, sizes(0.3));
   auto const loss_at = [&](std::vector<double> const& values) {
-    r.train.set_step(7);  // the masks of this update are used
+    r.train.set_step(7);  // uses the masks of this update
     std::copy(values.begin(), values.end(), r.train.parameters().flat_values().data_handle());
     r.load(0, {5, 3});
     r.accumulate(0.5);
@@ -441,7 +442,7 @@ TEST_CASE(
       r.train.model().attention_weights(r.ex, r.train.inspection_call(none), in, r.train.saved(in.graphs.dims), layer,
                                         graph, i, j, weights);
     };
-    CHECK_NOTHROW(ask(2, 0, 0, 4));  // the last layer has memory of its own
+    CHECK_NOTHROW(ask(2, 0, 0, 4));  // the last layer has its own memory
     CHECK_THROWS_WITH(ask(7, 0, 0, 1), test::contains("layer 7, expected 0 to 2"));
     CHECK_THROWS_WITH(ask(-1, 0, 0, 1), test::contains("layer -1"));
     CHECK_THROWS_WITH(ask(2, 2, 0, 1), test::contains("graph 2, expected 0 to 1"));
@@ -512,7 +513,7 @@ TEST_CASE("records are what the updates since the last call found, of which the 
     }
     r.train.records(found);
   };
-  r.train.set_step(1000);  // as after a checkpoint was loaded
+  r.train.set_step(1000);  // as after loading a checkpoint
   for (std::uint64_t count : {1u, 3u, 63u, 70u}) {
     auto const first = r.train.step();
     update(count);
@@ -532,7 +533,7 @@ TEST_CASE("a training step takes cpu's own triangle and BLAS for all of its prod
   r.update();
   CHECK(r.ex.triangles == 3);
   CHECK(r.ex.gradients == 3);
-  // Forward has 4 products in each layer and 2 in the readout. Backward has twice as many.
+  // The forward pass has 4 products in each layer and 2 in the readout. The backward pass has twice as many.
   CHECK(r.ex.products == 3 * (3 * 4 + 2));
   CHECK(r.ex.unfit == 0);
   // The step must equal that of the cpu backend.

@@ -1,4 +1,4 @@
-// Tests the order of calls that is allowed in an update in parts.
+// Tests the allowed order of calls in an update in parts.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/update_parts.hpp"
 

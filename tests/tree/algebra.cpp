@@ -1,4 +1,4 @@
-// Tests the laws of the tree algebra for every form, branching and depth, and that all forms have the same results.
+// Tests the laws of the tree algebra for every form, branching and depth. All forms must have the same results.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/algebra.hpp"
 
@@ -161,8 +161,7 @@ TRIAD_TEST_FORMS("gradients add to what is there, values do not") {
   });
 }
 
-/// A memory of `slots` trees, in the type that a form uses for batches: a view with three axes over numbers, or a
-/// vector.
+/// A memory of `slots` trees. It has the type that a form uses for batches: a view with three axes, or a vector.
 template <class A>
 struct memory_of_trees {
   using T = typename A::value_type;
@@ -239,7 +238,7 @@ TRIAD_TEST_FORMS("the gradients of a weighted memory are the adjoints in its tre
     auto&& dtrees = dmemory.trees();
     cons(a, w, trees, read(s), blended.view(), y.view());
     cons_grad(a, w, trees, dy.view(), blended.view(), dw, dtrees, write(ds));
-    // The result is linear in (trees, s) and in (weights, s). So each of the two sums must equal <y, dy>.
+    // The result y is linear in (trees, s), and also in (weights, s). So each of the two sums must equal <y, dy>.
     double through_trees = product(s, ds), through_weights = product(s, ds);
     for (index_t l = 0; l < slots; ++l)
       through_trees +=
@@ -249,7 +248,7 @@ TRIAD_TEST_FORMS("the gradients of a weighted memory are the adjoints in its tre
     CHECK(std::abs(through_trees - expected) < limit);
     CHECK(std::abs(through_weights - expected) < limit);
 
-    // Each of car, cdr and the root is linear in both arguments.
+    // car, cdr and the root are linear in both arguments.
     memory_of_trees<A> dother(a, stream, slots, 0);
     std::vector<T> dother_weights(3);
     auto&& grown = dother.trees();

@@ -1,5 +1,5 @@
-// Tests that a batch has one more axis than a tree. Operations on a batch must process each tree with its own weights,
-// whatever the strides of the weights.
+// Tests batches, which have one more axis than a tree. Operations on a batch must process each tree with its own
+// weights, for any strides of the weights.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/batch.hpp"
 
@@ -21,7 +21,7 @@ TEST_CASE("items of a batch are its numbers, rows of any strides, trees and memo
   std::vector<int> numbers(24);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int>(i);
   CHECK(detail::item(vec<int>(numbers.data(), 4), 3) == 3);
-  // This is column 1 of a (6, 4) matrix.
+  // Column 1 of a (6, 4) matrix.
   auto const column = detail::item(transposed(tensor<int, dyn, dyn>(numbers.data(), 6, 4)), 1);
   CHECK((column.extent(0) == 6 && column(0) == 1 && column(5) == 21));
   auto const tree = detail::item(tensor<int, dyn, dyn, dyn>(numbers.data(), 2, 3, 4), 1);

@@ -1,4 +1,4 @@
-// Tests trees that are made binary: they equal those of nltk's chomsky_normal_form, and the original trees can be
+// Tests trees that are made binary. They must equal those of nltk's chomsky_normal_form, and the original trees can be
 // rebuilt.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/binarise.hpp"
@@ -18,7 +18,7 @@ using namespace triad;
 std::string binary(char const* text) { return to_text(binarise(parse_treebank_tree(text))); }
 
 TEST_CASE("nodes of three children and more get further nodes, with the labels that nltk gives them") {
-  // Expected: Tree.fromstring(text).chomsky_normal_form() of nltk 3.10, in our notation.
+  // The expected trees are Tree.fromstring(text).chomsky_normal_form() of nltk 3.10, in our notation.
   CHECK(binary("(S (A b) (C d) (E f) (G h))") == "( S ( A b ) ( S|<C-E-G> ( C d ) ( S|<E-G> ( E f ) ( G h ) ) ) )");
   CHECK(binary("(S a b c d)") == "( S a ( S|<b-c-d> b ( S|<c-d> c d ) ) )");
   CHECK(binary("(S (NP (D the) (J old) (N man)) (V (X a) (Y b) (Z c)) (P ran) (Q (R x)))") ==

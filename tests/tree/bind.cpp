@@ -120,7 +120,7 @@ TEST_CASE("a position decodes to nothing where its scores are short, and hides w
   CHECK(decode<gather_algebra<double>>(a, fillers.view(), x.view(), 0.02) == numbered_tree(1));
   auto const table = fillers.view();
   for (index_t f = 0; f < 4; ++f)
-    row(0)(f) = -table(1, f) - table(2, f) - table(3, f);  // long, but opposite to every filler, so number 0 is nearest
+    row(0)(f) = -table(1, f) - table(2, f) - table(3, f);  // opposite to every filler, so number 0 is nearest
   CHECK(decode<gather_algebra<double>>(a, fillers.view(), x.view()).empty());
 }
 

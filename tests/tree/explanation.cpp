@@ -1,4 +1,4 @@
-// Tests the explanation of a machine's steps on one tree, with labels: each step, its certainty, and whether the
+// Tests the explanation of a machine's steps on one tree, with labels: each step, how certain it is, and whether the
 // extracted program agrees with the machine.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/explanation.hpp"
@@ -59,7 +59,7 @@ TEST_CASE("an explanation whose program gives another tree than the machine says
 
   auto stray = symbols_of(execute(to_logical_form(w), source, 8).back());
   CHECK(explain_trace(source, trace, w.labels, positions, stray).agrees);
-  stray.back() = 1;  // it is below no node, so no tree has it, and the answer is wrong
+  stray.back() = 1;  // it has no parent, so no tree has it, and the answer is wrong
   CHECK(!explain_trace(source, trace, w.labels, positions, stray).agrees);
   CHECK_THROWS_WITH(explain_trace(source, trace, w.labels, positions, {}),
                     test::contains("0 symbols of the answer, expected"));

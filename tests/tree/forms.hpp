@@ -1,4 +1,4 @@
-// The forms of the tree algebra, for tests: functions that make an algebra with a given branching, depth and filler
+// Functions for tests of all forms of the tree algebra. They make an algebra with a given branching, depth and filler
 // width, and random trees.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -27,7 +27,7 @@ struct sparse_form {
   sparse_form(index_t branching, index_t depth, index_t fillers) : algebra(branching, depth, fillers) {}
 };
 
-/// Random roles with `Spare` more dimensions than necessary, or unit vectors.
+/// Roles that are random, with `Spare` more dimensions than necessary, or unit vectors.
 template <class T, index_t Spare, bool Random>
 struct dense_form {
   using value_type = T;

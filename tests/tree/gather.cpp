@@ -1,5 +1,5 @@
-// Tests the gather form: rows are moved as the positions demand, and static sizes give the same results as dynamic
-// ones.
+// Tests the gather form: rows are moved to the right positions, and static sizes give the same results as dynamic
+// sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/gather.hpp"
 

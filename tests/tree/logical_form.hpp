@@ -1,4 +1,5 @@
-// A program that converts a sentence to its logical form, and choices of a machine that give this program, for tests.
+// A program that converts a sentence to its logical form, and choices of a machine from which this program is
+// extracted, for tests.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace triad::test {
 
-/// Converts trees as text to trees of numbers; all trees share one vocabulary.
+/// Converts trees as text to trees of numbers. All trees share one vocabulary.
 struct words {
   vocabulary labels;
   numbered_tree number(std::string const& text) {
@@ -23,7 +24,8 @@ struct words {
   std::string text(numbered_tree const& tree) const { return to_text(labels.label(tree)); }
 };
 
-/// Returns a step that gives weight 1 to one choice, except for `doubt`, which is the weight of another operation.
+/// Returns a step with weight 1 - `doubt` for one operation and weight `doubt` for another. Its arguments have weight
+/// 1.
 inline traced_step chosen(tree_instruction const& i, index_t trees, double doubt = 0) {
   traced_step step;
   step.operations[static_cast<std::size_t>(i.what)] = 1 - doubt;

@@ -44,7 +44,8 @@ TEST_CASE("going down and up again is exact to the deepest level") {
       REQUIRE(p.level(role) == level);
     }
     CAPTURE(b);
-    // From the top: takes the child at the first step, until only the root is left. From the bottom: takes the parent.
+    // From the top: moves to the child of the first step, until only the root is left. From the bottom: moves to the
+    // parent.
     role_code from_top = role, rebuilt = root_role;
     for (auto const step : steps) {
       for (index_t other = 0; other < b; ++other)

@@ -42,7 +42,8 @@ TEST_CASE("the source of a position under a child is found by descending beside 
       tree_positions<> const p(b, d);
       CAPTURE(b, d);
       for (index_t c = 0; c < b; ++c) {
-        // The law: source(root) is child c of the root, and source(child k of r) is child k of source(r).
+        // The law of child_source: source(root) is child c of the root, and source(child k of r) is child k of
+        // source(r).
         REQUIRE(p.child_source(c, 0) == (d > 1 ? 1 + c : no_position));
         for (index_t r = 0; r < p.count(); ++r)
           for (index_t k = 0; k < b && p.child(r, k) < p.count(); ++k) {

@@ -35,7 +35,7 @@ TEST_CASE(
   CHECK(certainty(trace, p, memory) == 0.75);
   CHECK(likeliest(trace) == p);
 
-  // Trees 1 and 2 are equal. So if a weight is divided between them, this is no uncertainty.
+  // Trees 1 and 2 are equal. So the choice is certain even if the weight is divided between them.
   tree_program const twice{
       {tree_operation::car, 0, 0, 0}, {tree_operation::car, 0, 0, 0}, {tree_operation::car, 1, 0, 0}};
   auto shared = chosen(twice);
@@ -62,7 +62,7 @@ TEST_CASE("the empty tree is chosen where it has the largest weight, and an empt
   (*trace[1].empty)[2] = 0.25, trace[1].arguments[1][2] = 0.5;
   CHECK(likeliest(trace)[1].from == 1);
   CHECK(certainty(trace, likeliest(trace), memory) == 0.75);
-  (*trace[1].empty)[2] = 0.5;  // the empty tree is as likely as a tree that was made, and the latter is taken
+  (*trace[1].empty)[2] = 0.5;  // equal weights of the empty tree and another tree: the other tree is chosen
   CHECK(likeliest(trace)[1].from == 1);
 }
 

@@ -1,5 +1,5 @@
-// Tests roles: they are orthonormal for any shape, the same for the same seed, and distributed like uniform draws.
-// Given roles that are not orthonormal are refused.
+// Tests roles: they are orthonormal for any shape, the same for the same seed, and uniformly distributed. Roles from
+// the caller that are not orthonormal are refused.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/roles.hpp"
 
@@ -55,7 +55,8 @@ TEST_CASE("entries have the moments of a uniformly drawn orthonormal matrix") {
     fourth += v * v * v * v / count;
   }
   CHECK_THAT(mean, WithinAbs(0, 5 / std::sqrt(width * count)));
-  // The expected value of v^4 is 3 / (n (n + 2)). With only one or two plane rotations, it would still be near 1 / n.
+  // The expected value of v^4 is 3 / (n (n + 2)). With only one or two plane rotations, the mean would still be near 1
+  // / n.
   CHECK_THAT(fourth * width * (width + 2) / 3, WithinAbs(1, 0.06));
 }
 

@@ -1,5 +1,5 @@
-// Tests loops over rows of lengths near their sixteen lanes. The numbers are integers, whose sums are exact in any
-// order.
+// Tests loops over rows. The loops have sixteen lanes, and the lengths of rows are near multiples of 16. The numbers
+// are integers, so sums are exact in any order.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/rows.hpp"
 

@@ -1,4 +1,4 @@
-// Tests S-expressions: a tree that was written is read back, and errors name the place in the text.
+// Tests S-expressions: a tree is unchanged after it is written and read, and errors have the position in the text.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/s_expression.hpp"
 

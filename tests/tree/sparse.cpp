@@ -109,7 +109,7 @@ TEST_CASE("pruning keeps the heaviest and says how many went and how heavy they 
   auto difference = x;
   a.add(-1, y.view(), difference.view());
   CHECK(inner_product(difference, difference) == gone.square);
-  // If two entries have the size 1, the earlier one is kept.
+  // If two entries have the same magnitude, the earlier entry is kept.
   sparse_tree<double> const kept{{{10, 0, 3}, {11, 0, -5}, {13, 0, 1}}};
   CHECK(y.view() == kept);
   CHECK(a.prune(y.view(), 3).count == 0);

@@ -1,4 +1,4 @@
-// Tests the conversion of trees of labels to tensors and back, with an algebra that knows its labels.
+// Tests the conversion of trees of labels to tensors and back, with an algebra that has a vocabulary of labels.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/symbol_algebra.hpp"
 
@@ -69,6 +69,6 @@ TEST_CASE("trees of other fillers or labels are neither mixed nor decoded, those
   CHECK(drawn.decode(x + plain) == tree);
 }
 
-static_assert(!std::is_copy_constructible_v<symbol_algebra<gather_algebra<double>>>);  // its trees hold pointers to it
+static_assert(!std::is_copy_constructible_v<symbol_algebra<gather_algebra<double>>>);  // its trees have pointers to it
 
 }  // namespace tree_symbol_algebra_tests

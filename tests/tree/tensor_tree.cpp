@@ -1,4 +1,4 @@
-// Tests trees that own their numbers: an expression makes a new tree and does not change its operands.
+// Tests trees that own their numbers. An expression makes a new tree, and does not change its operands.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/tensor_tree.hpp"
 
@@ -11,7 +11,7 @@ namespace tree_tensor_tree_tests {
 
 using namespace triad;
 
-// Returns trees of depth 3, which have one number at each position, in breadth-first order.
+// Returns a tree of depth 3 with one number at each position, in breadth-first order.
 template <class A>
 tensor_tree<A> numbered(A const& a, std::vector<double> const& at) {
   tensor_tree<A> x(a);
@@ -58,7 +58,7 @@ TEMPLATE_TEST_CASE("a weighted sum of trees is that of their numbers", "", test:
 
 TEST_CASE("a tree of labels is encoded and decoded as a value") {
   test::gather_form<double> const form(2, 3, 3);
-  double const table[] = {0, 0, 0, 1, 0, 0, 0, 1, 0};  // label 0 stands for no label
+  double const table[] = {0, 0, 0, 1, 0, 0, 0, 1, 0};  // label 0 means that there is no label
   tensor<double const, dyn, dyn> const fillers(table, 3, 3);
   numbered_tree const tree(1, {numbered_tree(2), numbered_tree(1, {numbered_tree(2)})});
   auto const x = encode(form.algebra, fillers, tree);

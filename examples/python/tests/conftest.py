@@ -14,7 +14,7 @@ def _seeded():
 
 @pytest.fixture(scope="session")
 def golden():
-    """Returns the folder of golden vectors; if there is none, the tests that need it are skipped."""
+    """Returns the folder of golden vectors. If the folder does not exist, skips the test."""
     folder = Path(os.environ.get("TRIAD_GOLDEN", PROJECT.parent / "shared" / "golden"))
     if not folder.is_dir():
         pytest.skip("no golden vectors: set TRIAD_GOLDEN to their folder")

@@ -101,7 +101,8 @@ def test_strides_do_not_matter():
 
 
 def test_what_was_expanded_is_read_as_it_is():
-    """Rows that overlap in memory: those of expanded operands, and those of gradients that PyTorch returns for sums."""
+    """Tests rows that overlap in memory: rows of expanded operands, and rows of gradients that PyTorch returns for
+    sums."""
     q, k, v1, _ = tensors(2, 5, 2, 3, dtype=torch.float32, grad=False)
     ones = torch.ones(2, 3).expand(2, 5, 5, 2, 3)
     assert torch.equal(triangular_attention(q, k, v1, ones), triangular_attention(q, k, v1, ones.contiguous()))
@@ -128,7 +129,7 @@ def test_operands_that_end_where_a_page_ends_are_read_no_further():
     import ctypes
     libc = ctypes.CDLL(None, use_errno=True)
     address = ctypes.addressof(ctypes.c_char.from_buffer(room))
-    # A read from the page after the operand would now kill the process.
+    # Now a read from the page after the operand would kill the process.
     assert libc.mprotect(ctypes.c_void_p(address + n * n * h * d * 4), mmap.PAGESIZE, 0) == 0
     q = torch.frombuffer(room, dtype=torch.float32, count=n * n * h * d).reshape(1, n, n, h, d)
     q.normal_()
@@ -176,7 +177,7 @@ def test_dropout_keeps_what_a_seed_says():
     assert torch.equal(first, triangular_attention(*x, dropout_p=0.4))
     one = torch.ones(1, 40, 40, 1, 1)
     zero = torch.zeros_like(one)
-    # Each: the kept fraction of 40 weights, times 1 / 0.7.
+    # Each element is the kept fraction of 40 weights, times 1 / 0.7.
     kept = triangular_attention(zero, zero, one, one, dropout_p=0.3)
     assert abs(float(kept.mean()) - 1) < 0.01
     assert abs(float(kept.var()) - 0.3 / 0.7 / 40) < 0.002
@@ -222,7 +223,7 @@ def test_autocast_goes_on_in_single_precision():
 
 
 def test_many_nodes_store_no_triangle():
-    """n = 400: with one number for each triangle and channel, the process would need 2 GB."""
+    """For n = 400, one number for each triangle and channel would take 2 GB."""
     import resource
     n = 400
     x = tensors(1, n, 1, 8, dtype=torch.float32)

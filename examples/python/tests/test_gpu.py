@@ -1,4 +1,5 @@
-"""The operators on an NVIDIA GPU: the checks that other tests make on the host; also streams, graphs and autocast."""
+"""Tests the operators on an NVIDIA GPU: the checks that other tests make on the host, and streams, graphs and
+autocast."""
 import copy
 import json
 
@@ -215,7 +216,8 @@ def test_autocast_goes_on_in_single_precision(dtype):
 
 
 def test_it_waits_for_the_callers_stream_and_the_caller_for_it():
-    """A slow kernel on the caller's stream still writes the operands at the call, and the result is read at once."""
+    """During the call, a slow kernel on the caller's stream still writes the operands. The result is read immediately
+    after the call."""
     x = nodes(1, 40, 2, 16, dtype=torch.float32, grad=False)
     expected = triangular_attention(*x)
     torch.cuda.synchronize()
@@ -228,7 +230,7 @@ def test_it_waits_for_the_callers_stream_and_the_caller_for_it():
                 a.copy_(b)
             y = triangular_attention(*late)
             for a in late:
-                a.zero_()  # runs after the kernels have read it
+                a.zero_()  # runs after the kernels have read `a`
             kept = y.clone()
             del y, late
         stream.synchronize()
@@ -272,7 +274,7 @@ def test_a_call_that_is_recorded_is_refused_in_a_sentence():
 
 
 def test_large_graphs_store_no_triangle():
-    """n = 256: with one number for each triangle and channel, the GPU would need 4 GB."""
+    """For n = 256, one number for each triangle and channel would take 4 GB."""
     x = nodes(1, 256, 4, 16, dtype=torch.float32)
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()

@@ -1,4 +1,4 @@
-"""Arrays of NumPy and JAX in half precision: computed in float32, returned in their own type."""
+"""Tests arrays of NumPy and JAX in half precision, which are computed in float32 and returned in their own type."""
 import numpy as np
 import pytest
 import torch
@@ -36,7 +36,8 @@ def single(x):
 
 
 def assert_came_back(result, given, expected):
-    """Checks that the result has the kind and type of the argument, and the numbers of a computation in float32."""
+    """Checks that the result is of the same library and element type as the argument, and has the numbers of a
+    computation in float32."""
     assert type(result) is type(given) and result.dtype == given.dtype
     assert np.array_equal(np.asarray(result), expected.astype(np.asarray(given).dtype))
 

@@ -1,4 +1,4 @@
-"""Arguments other than plain tensors and numbers are refused with their name, or the result is correct."""
+"""Tests arguments other than plain tensors and numbers. The error names the argument, or the result is correct."""
 import re
 
 import numpy as np

@@ -1,4 +1,5 @@
-"""Modules against golden vectors of the released programs, and the released layer with its attention replaced."""
+"""Compares modules with golden vectors of the released programs. Also tests the released layer with its attention
+replaced."""
 import copy
 import io
 import json
@@ -103,7 +104,7 @@ def test_a_checkpoint_with_what_the_released_program_never_uses_loads():
     other = TriangularAttention(8, 2)
     other.load_state_dict(state)
     assert torch.equal(other.linears["5"].weight, ours.linears["5"].weight)
-    of_cfq = {k.replace("5", "4"): v for k, v in ours.state_dict().items()}  # the output is linears.4 there
+    of_cfq = {k.replace("5", "4"): v for k, v in ours.state_dict().items()}  # in CFQ, the output is linears.4
     other.load_state_dict(of_cfq)
     assert torch.equal(other.linears["5"].weight, ours.linears["5"].weight)
     with pytest.raises(RuntimeError, match="size mismatch"):
@@ -175,7 +176,7 @@ def test_a_checkpoint_computes_again_with_the_mask_that_it_drew(reentrant):
 
 
 def by_keys_and_values(module, x, states):
-    """Fuse-attention by the paper's equations, with a key and a value for every state."""
+    """Computes fuse-attention by the paper's equations, with a key and a value for every state."""
     heads, k = module.heads, module.width // module.heads
     split = lambda t: t.view(*t.shape[:-1], heads, k)
     q, keys, values = split(module.q_proj(x)) * k ** -0.5, split(module.k_proj(states)), split(module.v_proj(states))
@@ -192,7 +193,7 @@ def test_fuse_attention_is_the_papers():
     for y in (module(x, states), by_keys_and_values(module, x, states)):
         results.append([y, *torch.autograd.grad(y, [x, states, *module.parameters()], cotangent, allow_unused=True)])
     for a, b in zip(*results):
-        if a is None or b is None:  # the bias of the keys affects no weight, so one of the two has no gradient
+        if a is None or b is None:  # the bias of the keys affects no weight, so one gradient is missing
             assert (b if a is None else a) is None or float((b if a is None else a).abs().max()) < 1e-12
         else:
             close(a, b, 1e-11, max(float(b.abs().max()), 1e-3))

@@ -1,4 +1,4 @@
-"""The package: its libraries, exported symbols and requirements; runs of triad's programs; and the example."""
+"""Tests the package: its libraries, exported symbols and requirements, runs of triad's programs, and the example."""
 import itertools
 import json
 import os
@@ -82,7 +82,7 @@ def test_the_operators_use_no_other_function_of_pytorch_than_declared():
 
 
 def test_declarations_are_pytorchs(tmp_path):
-    """Compiles our declarations and PyTorch's in one file, where the compiler refuses any difference."""
+    """Compiles our declarations and PyTorch's in one file. The compiler refuses any difference."""
     include = Path(torch.__file__).parent / "include"
     if not (include / "torch/csrc/stable/c/shim.h").exists():
         pytest.skip("this PyTorch came without headers")
@@ -97,7 +97,7 @@ def test_declarations_are_pytorchs(tmp_path):
 
 
 def write_checkpoint(path, module, names, words, settings, **more):
-    """Writes a checkpoint as triad's programs do."""
+    """Writes a checkpoint like triad's programs."""
     header, data = {"__metadata__": {"format": "triad-checkpoint-2", "configuration": json.dumps(settings),
                                      "vocabulary": json.dumps(words), **more}}, b""
     for name, x in names:
@@ -109,7 +109,7 @@ def write_checkpoint(path, module, names, words, settings, **more):
 
 
 def ours_of(module, settings):
-    """Returns every parameter of the module, by the name that triad uses."""
+    """Returns every parameter of the module under its name in triad."""
     back = {"norm1.weight": "norm1.gain", "norm1.bias": "norm1.bias", "norm2.weight": "norm2.gain",
             "norm2.bias": "norm2.bias", "linear1.weight": "feed_forward.inner.weight",
             "linear1.bias": "feed_forward.inner.bias", "linear2.weight": "feed_forward.outer.weight",
@@ -178,7 +178,7 @@ def test_a_run_of_the_program_itself_gives_its_answers(tmp_path):
         pytest.skip("TRIAD_CLUTRR names no program")
     out = tmp_path / "run"
     train = [program, "train", "--preset", "smoke", "--epochs", "8", "--out", str(out)]
-    # Status 3: the model has not learned its task, but it can answer.
+    # Status 3 means that the model has not learned its task. The model can still answer.
     assert subprocess.run(train, capture_output=True).returncode in (0, 3)
     run = triad_torch.load(out)
     for first, second in itertools.product(run.edges[:6], run.edges[:6]):

@@ -1,4 +1,4 @@
-"""torch.compile and torch.export with unknown sizes: one graph serves all sizes."""
+"""Tests torch.compile and torch.export with unknown sizes: one graph works for all sizes."""
 import pytest
 import torch
 
@@ -14,7 +14,7 @@ def _forgotten():
 
 
 class Graphs:
-    """A backend of torch.compile that counts the graphs."""
+    """A backend of torch.compile that counts graphs."""
 
     def __init__(self):
         self.count = 0

@@ -1,4 +1,4 @@
-"""Projections that do more than multiply by a weight: adapters, hooks, pruning, weight norms, quantised layers.
+"""Tests projections that do more than multiply by a weight: adapters, hooks, pruning, weight norms, quantised layers.
 
 The modules read the weights of plain nn.Linear projections, and call all other projections."""
 import copy
@@ -68,7 +68,7 @@ every_module = pytest.mark.parametrize("make", [triangular, value_ablation, flat
 
 
 class Adapter(nn.Module):
-    """A frozen layer plus a low-rank layer; `weight` and `bias` are those of the frozen layer."""
+    """A frozen layer plus a low-rank layer.  `weight` and `bias` are those of the frozen layer."""
 
     def __init__(self, base):
         super().__init__()
@@ -83,7 +83,7 @@ class Adapter(nn.Module):
 
 
 class Called(nn.Module):
-    """Computes what the base layer does, but is not an nn.Linear, so it must be called."""
+    """Computes the same as the base layer, but is not an nn.Linear, so the module must call it."""
 
     def __init__(self, base):
         super().__init__()
@@ -198,7 +198,7 @@ def test_norms_of_weights_learn(make, norm):
     for _ in range(3):
         optimiser.zero_grad()
         loss = case().square().mean()
-        loss.backward()  # a second step shows that nothing of the first is reused
+        loss.backward()  # a second step, which must not reuse results of the first
         assert all(p.grad is not None and p.grad.abs().max() > 0 for p in parameters)
         optimiser.step()
         values.append(float(loss.detach()))
@@ -210,7 +210,7 @@ def quantised(module):
         warnings.simplefilter("ignore")
         try:
             return torch.ao.quantization.quantize_dynamic(module, {nn.Linear}, torch.qint8)
-        # No such layer in this PyTorch, or no engine for this processor.
+        # This PyTorch has no such layer, or no engine for this processor.
         except (AttributeError, RuntimeError) as error:
             pytest.skip(f"no dynamic quantisation: {error}")
 
@@ -276,7 +276,7 @@ def test_an_adapter_compiles_and_stays_in_one_graph():
 
 
 class Packed(torch.Tensor):
-    """A weight stored as whole numbers with a scale, as quantisers store it.  It supports no operator but the
+    """A weight that is stored as whole numbers with a scale, as in quantised layers.  Its only operator is the
     product."""
 
     @staticmethod

@@ -1,4 +1,5 @@
-"""PyTorch's function transforms of the operators: derivatives that exist are correct, and missing ones are refused."""
+"""Tests PyTorch's function transforms of the operators: derivatives that exist are correct, and missing derivatives are
+refused."""
 import pytest
 import torch
 from torch.autograd import forward_ad
@@ -57,7 +58,7 @@ def test_vmap_is_refused_by_name():
 
 
 def test_tangents_of_a_gradient_are_refused():
-    """Forward mode over a backward pass is refused, too, because the gradient operators have no forward derivative."""
+    """Forward mode over a backward pass is refused too. The gradient operators have no forward derivative."""
     for _, f, x in of_one_tensor():
         x.requires_grad_()
         y = f(x)

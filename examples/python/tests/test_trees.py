@@ -1,4 +1,4 @@
-"""The tree algebra with unit vectors and with orthonormal roles, for NumPy and for PyTorch."""
+"""Tests the tree algebra with unit vectors and with orthonormal roles, for NumPy and for PyTorch."""
 import numpy as np
 import pytest
 import torch

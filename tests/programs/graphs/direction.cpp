@@ -1,4 +1,4 @@
-// Whether a question goes along the edges of its graph.
+// Tests whether a question goes along the edges of its graph.
 // SPDX-License-Identifier: Apache-2.0
 #include "graphs/direction.hpp"
 

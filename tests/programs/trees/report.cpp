@@ -1,4 +1,4 @@
-// Tests the table of all seeds of a command for trees.
+// Tests the table of scores of all seeds of a command.
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/report.hpp"
 

@@ -1,4 +1,4 @@
-// The names that a misspelt name may stand for.
+// Tests which names a misspelt name may stand for.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/cli/near_names.hpp"
 

@@ -1,5 +1,5 @@
-// Tests the list of options: which are stored, which a resumed run must share, and which determine the shape of a
-// model. Also tests the seeds of generated tests.
+// Tests the list of options: which options are stored, which a resumed run must share, and which determine the shape of
+// a model. Also tests the seeds of generated test data.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/cli/options.hpp"
 

@@ -1,5 +1,5 @@
-// Tests the command line that all programs share, with a program that does nothing: which data and which run it uses,
-// and errors.
+// Tests the command line that all programs share, with a program that does nothing: which data and which run a verb
+// uses, and errors.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/cli/verbs.hpp"
 
@@ -159,7 +159,7 @@ TEST_CASE("what goes on with no folder, or ends what there is not, is refused be
   CHECK_THAT(text, triad::test::contains("--resume goes on with the run in a folder: name it with --out"));
   triad::programs::width_options o;
   o.dropout = 0, o.dropout_until = 0.9;
-  CHECK_NOTHROW(o.settle());  // a run of an older program may have this
+  CHECK_NOTHROW(o.settle());  // runs of an older program may have this
   o.given = {"dropout-until"};
   CHECK_THROWS_WITH(o.settle(),
                     triad::test::contains("--dropout-until 0.9 says until when there is dropout, and --dropout "
@@ -177,7 +177,7 @@ TEST_CASE("a trained model is asked about its run's data, and other data are nam
   auto const others = run({"evaluate", folder.path, "--data", "/other", "--test-size=2"});
   CHECK((idle::last.data == "/other" && idle::last.test_size == 2 && !idle::last.of_run));
   CHECK(others.text == "data: /other; those of the run: /some/data\n");
-  auto const asked = run({"predict", folder.path});  // predict uses --data for something else
+  auto const asked = run({"predict", folder.path});  // --data of predict has another meaning
   CHECK((idle::last.data.empty() && asked.text.empty()));
 }
 
@@ -255,7 +255,7 @@ TEST_CASE("what the command line does not understand has a status of its own, an
     auto const found = run({"train", help}, stdout);
     CHECK(found.status == triad::programs::all_well);
     CHECK(found.text.find("idle/README.md") != std::string::npos);
-    CHECK(found.text.find("--test-size") != std::string::npos);  // the program has few options, so none is left out
+    CHECK(found.text.find("--test-size") != std::string::npos);  // the program has few options, so all are shown
   }
 }
 

@@ -1,4 +1,4 @@
-// Answers that questions already have.
+// Tests the counts of questions that already have an answer.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/given_answers.hpp"
 

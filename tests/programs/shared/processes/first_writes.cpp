@@ -1,4 +1,4 @@
-// Tests files that the first of several processes writes. A file must appear completely or not at all.
+// Tests files that only the first of several processes writes. A file must be written completely or not at all.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/processes/first_writes.hpp"
 

@@ -1,4 +1,4 @@
-// Tests whether it is found that the process named in a file still runs.
+// Tests the check whether a process that is named in a file still runs.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/processes/processes.hpp"
 

@@ -1,4 +1,4 @@
-// Tests pages: texts in the data are shown as text and never run as code, and a page loads nothing.
+// Tests pages. A page shows texts in its data as text and never runs them as code. A page loads nothing.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/report/page.hpp"
 
@@ -12,7 +12,7 @@ namespace programs_page_tests {
 using triad::programs::attention_view, triad::programs::thousandths, triad::programs::to_page;
 using json = nlohmann::ordered_json;
 
-/// Returns the data of a page, as the page's script reads them.
+/// Returns the data of a page, in the form that the page's script reads.
 json data_of(std::string const& page) {
   std::string const begin = "<script type=\"application/json\" id=\"data\">", end = "</script>";
   auto const first = page.find(begin) + begin.size();

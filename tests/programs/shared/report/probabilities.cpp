@@ -1,4 +1,4 @@
-// Tests the conversion of scores to probabilities: the formula, scores for which exp would overflow, and rows without
+// Tests the conversion of scores to probabilities: the formula, scores whose exp would overflow, and rows without
 // scores.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/report/probabilities.hpp"

@@ -1,4 +1,4 @@
-// Tests batches that are found by their number. Each epoch has another order of the examples.
+// Tests that the number of a batch determines its examples, and that each epoch has a new order of the examples.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/epoch_batches.hpp"
 

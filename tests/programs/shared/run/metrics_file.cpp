@@ -1,4 +1,4 @@
-// Tests values that are read back from metrics.csv: the best epoch of an attempt, and how many epochs follow it.
+// Tests values that are read from metrics.csv: the best epoch of an attempt, and the number of epochs after it.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/metrics_file.hpp"
 
@@ -10,7 +10,7 @@ namespace programs_metrics_file_tests {
 
 using triad::programs::metrics_file;
 
-/// Returns a file with a line for each value; lines are ten updates apart.
+/// Returns a file with a line for each value. The lines are ten updates apart.
 metrics_file file_of(std::initializer_list<char const*> values) {
   metrics_file file({}, 0);
   int epoch = 0;

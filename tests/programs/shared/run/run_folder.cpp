@@ -1,4 +1,4 @@
-// Tests the folder of a run: the paths of its files, the messages about it, and which files of an earlier run are
+// Tests the folder of a run: the paths of its files, messages about the folder, and which files of an earlier run are
 // renamed.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/run_folder.hpp"

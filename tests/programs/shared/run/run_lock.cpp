@@ -46,8 +46,8 @@ struct scratch_folder {
   }
 };
 
-/// Locks the folder in another process. Returns 0 if that process gets the lock, and 1 if it is refused. If `stays`,
-/// the process keeps the lock until it is killed, and its number is returned.
+/// Locks the folder in another process. Returns 0 if the process gets the lock, and 1 if the lock is refused. If
+/// `stays`, the process keeps the lock until it is killed, and its process number is returned.
 int in_another_process(std::string const& folder, bool stays = false) {
   int ready[2];
   REQUIRE(::pipe(ready) == 0);
@@ -94,7 +94,7 @@ TEST_CASE("a folder has one run at a time, and the second gets its owner") {
   CHECK(message.find("--out") != std::string::npos);
   REQUIRE(::kill(other, SIGKILL) == 0);
   ::waitpid(other, nullptr, 0);
-  CHECK(folder.files() == std::set<std::string>{"run.lock"});  // a killed run left this file, and the next run uses it
+  CHECK(folder.files() == std::set<std::string>{"run.lock"});  // a killed run leaves it, and the next run uses it
   CHECK(refusal(folder.path).empty());
   CHECK(folder.files().empty());
 }
@@ -145,8 +145,8 @@ TEST_CASE("what killed runs left half written is removed, and what is another's 
     run_lock const lock(folder.path);
   }
   CHECK(folder.files() == others);
-  // A running process may have the number of a dead process. The file is older than the running process, so it is known
-  // to be of the dead one.
+  // A running process may have the number of a dead process. The file is older than the running process, so it belongs
+  // to the dead process.
   std::filesystem::last_write_time(folder.path + "/model.safetensors" + running,
                                    std::filesystem::file_time_type::clock::now() - std::chrono::hours(24 * 3650));
   remove_leftovers(folder.path);

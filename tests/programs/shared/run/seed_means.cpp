@@ -1,4 +1,4 @@
-// Tests the means over the seeds of one command.
+// Tests means over the seeds of one command.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/seed_means.hpp"
 

@@ -1,5 +1,4 @@
-// Tests the learning rates of runs with restarts, and the advice for a failed run. attempts.cpp tests the runs
-// themselves.
+// Tests the learning rates of runs with restarts, and the advice for a failed run. attempts.cpp tests runs.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/training.hpp"
 
