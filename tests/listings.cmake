@@ -1,5 +1,5 @@
 # Checks that the files of include/triad and of tests/ match: each header must have a test with its name, and each test
-# must have the name of a header. Also checks that each source file states its licence in a line of its own. ROOT: the
+# must have the name of a header. Also checks that each source file states its licence in a separate line. ROOT: the
 # repository.
 cmake_minimum_required(VERSION 3.25)
 
@@ -170,7 +170,7 @@ foreach(folder IN LISTS folders)
   endforeach()
 endforeach()
 
-# Each source file has its licence in a line of its own, where tools search for it.
+# Each source file has its licence in a separate line, where tools search for it.
 file(GLOB_RECURSE sources "${ROOT}/include/*" "${ROOT}/examples/*.[hc]pp" "${ROOT}/examples/*.cu*" "${ROOT}/tests/*.[hc]pp" "${ROOT}/tests/*.cu*"
   "${ROOT}/bench/*.[hc]pp" "${ROOT}/bench/*.cu*")
 foreach(source IN LISTS sources)
@@ -181,8 +181,7 @@ foreach(source IN LISTS sources)
   endif()
 endforeach()
 
-# The preset ci compiles several tests of a folder as one source file. So each test has a namespace of its own for its
-# names.
+# The preset ci compiles several tests of a folder as one source file. So each test has its own namespace.
 foreach(folder IN ITEMS core ops cpu layers tree batches models decoding train parallel io programs misuse cuda_on_host)
   file(GLOB_RECURSE sources "${ROOT}/tests/${folder}/*.cpp")
   foreach(source IN LISTS sources)

@@ -1,5 +1,5 @@
 # Every header of include/triad/tree must compile with only include/ and the headers of mdspan in its path, and may
-# include only triad's core and tree. A program that uses these headers must run without any library. Prints the seconds
+# include only triad's core and tree. A program that uses these headers must link without a library. Prints the seconds
 # that the test takes.
 cmake_minimum_required(VERSION 3.25)
 

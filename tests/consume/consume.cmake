@@ -1,6 +1,6 @@
 # Builds and runs a user's project. WAY is a folder of examples/embed/consume (find_package, fetch_content, pkg_config,
 # kernels, tree, text), or tree_pkg_config or text_pkg_config. It may also be subdirectory, for a checkout as a
-# subdirectory, or subdirectory_tree, which is the same without a BLAS.
+# subdirectory, or subdirectory_tree, for a checkout as a subdirectory without a BLAS.
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../run.cmake")

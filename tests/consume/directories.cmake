@@ -1,6 +1,6 @@
-# Tests an install into absolute directories, as Linux distributions set them. CMake and pkg-config must find the
-# install inside the prefix, which can then be moved, and outside the prefix. Also tests that install together with a
-# checkout in the same project. The one that comes first is used.
+# Tests an install into absolute directories, as Linux distributions set them. CMake and pkg-config must find an install
+# inside the prefix, which can then be moved, and an install outside the prefix. Also tests an install and a checkout in
+# the same project. The first of the two is used.
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../run.cmake")

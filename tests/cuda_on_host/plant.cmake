@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Each fault replaces one expression by PLANTED(fault, wrong, right), a macro that planted_in_kernels.cpp defines. The
-# expression must occur exactly once in its header. So if the code changes, the fault must be changed, too.
+# expression must occur exactly once in its header. If the code of the expression changes, the fault must be changed,
+# too.
 function(plant header fault right wrong)
   set(file "${OUT}/triad/${header}")
   if(NOT EXISTS "${file}")

@@ -1,6 +1,6 @@
 # Tests that a source file that uses compiled kernels links with kernels that were compiled with the same flags. It must
-# not link with kernels for other instructions or with other assertions, and the linker's error must name what is
-# required.
+# not link with kernels for other instructions or with other assertions. The linker's error must name the required
+# flags.
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../run.cmake")

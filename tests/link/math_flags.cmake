@@ -1,6 +1,6 @@
 # Tests -ffast-math and the flags that are parts of it, which relax arithmetic. Results must be right up to rounding,
 # masks must have their effect, and NaN must be detected. A source file that was compiled without these flags must
-# compute the same bits when it is linked with one that was compiled with them, in either order.
+# compute the same bits when it is linked, in either order, with a source file that was compiled with these flags.
 # COMPILER, ID: those of the project; CLANG: a clang++ on this machine, or empty.
 cmake_minimum_required(VERSION 3.25)
 
@@ -34,8 +34,8 @@ function(compare compiler id definitions optimised)
     object("${compiler}" flagged "${source}" ${optimised} ${list} -DTRIAD_TEST_UNIT=by_flags ${definitions})
     linked(first "${compiler}" main plain flagged)
     linked(second "${compiler}" main flagged plain)
-    # clang defines no macro for these flags, so functions of both source files have the same names. One of the files
-    # then gets the rounding of the other.
+    # clang defines no macro for these flags, so functions of both source files have the same names. The linker keeps
+    # one of the two functions, so both files round in the same way.
     if(id MATCHES "Clang" AND flags MATCHES "associative|unsafe|reciprocal")
       message("${id} ${flags}: right")
     elseif(NOT first STREQUAL alone OR NOT second STREQUAL alone)

@@ -1,6 +1,6 @@
-# PROGRAM must print the same result, to the last bit, with 1, 2 and 4 processes, and must refuse 8, which is more than
-# its shares. OTHER_PROGRAM and OTHER_MPIRUN are the same program with another MPI. It must print the same result with 2
-# and 4 processes.
+# PROGRAM must print the same result, to the last bit, with 1, 2 and 4 processes. It must refuse 8 processes, which are
+# more than its shares. OTHER_PROGRAM and OTHER_MPIRUN are the same program with another MPI. It must print the same
+# result with 2 and 4 processes.
 function(run mpirun processes program)
   execute_process(COMMAND ${mpirun} -n ${processes} ${program} RESULT_VARIABLE status OUTPUT_VARIABLE found ERROR_VARIABLE said)
   if(NOT status EQUAL 0 OR NOT found MATCHES "^loss 0x[^\n]*, parameters 0x[^\n]*\n$")

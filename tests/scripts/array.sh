@@ -31,7 +31,8 @@ ran_once() {  # SEED...: each seed must have run exactly once, from start to end
 runs=$TRIAD_RUNS seeds='clutrr-k234-s*'
 
 # ---- numbers --------------------------------------------------------------------------------------------------------
-# A number always means the same run, whatever runs have finished, and whatever the order in which the runs are named.
+# A number always means the same run. It does not depend on which runs have finished, or on the order in which runs are
+# named.
 reproduce clutrr "$seeds" --array --list > "$folder/numbers"
 [[ $(wc -l < "$folder/numbers") == 10 ]] || failed "ten seeds: $(cat "$folder/numbers")"
 grep -qP '^4\tclutrr-k234-s4\tleft$' "$folder/numbers" || failed "$(cat "$folder/numbers")"
@@ -57,7 +58,7 @@ SLURM_ARRAY_TASK_ID=4 says 0 "clutrr-k234-s4: finished" clutrr "$seeds" --array
 PARALLEL_SEQ=4 says 0 "clutrr-k234-s4: finished" clutrr "$seeds" --array
 PARALLEL_SEQ=4 SLURM_ARRAY_TASK_ID=3 says 2 "say which with --array I" clutrr "$seeds" --array
 PARALLEL_SEQ=3 SLURM_ARRAY_TASK_ID=3 says 0 "clutrr-k234-s4: finished" clutrr "$seeds" --array 4
-# Numbers of no run are refused.
+# Numbers that are not those of a run are refused.
 says 2 "--array is 11: there are 10 runs, 1 to 10" clutrr "$seeds" --array 11
 says 2 "--array is 0: there are 10 runs" clutrr "$seeds" --array 0
 says 2 "--array is -1: there are 10 runs" clutrr "$seeds" --array -1
@@ -75,7 +76,8 @@ begun() {  # SEED: waits until its first epoch has ended
 }
 
 # ---- one run, several calls -----------------------------------------------------------------------------------------
-# The same number is called twice at the same time. One call trains; the other prints that, and does nothing.
+# The same number is called twice at the same time. One call trains. The other call prints that the run is in progress,
+# and does nothing.
 export STUB_HOLD=$folder/go-on
 trap 'touch "$folder/go-on"' EXIT  # so that no program keeps waiting
 reproduce clutrr "$seeds" --array 5 > "$folder/first" 2>&1 &
@@ -186,8 +188,8 @@ else
 fi
 
 # ---- scripts/cluster/*.sbatch, stubs of SLURM -----------------------------------------------------------------------
-# As SLURM does, this sbatch copies the file, and runs it in this folder for each number; the last number first, two at
-# a time.
+# Like SLURM, this sbatch copies the file, and runs it in this folder for each number. The last number is first, and two
+# numbers run at the same time.
 cat > "$folder/tools/sbatch" <<'STUB'
 #!/usr/bin/env bash
 set -euo pipefail
@@ -309,7 +311,7 @@ for section in "SLURM, on processors" "SLURM, on GPUs" "GNU parallel" "A loop of
   run_block "$section" 1
   ran_once {1..10}
 done
-# Runs all runs of the whole group that are left, and no others. Afterwards none is left.
+# Makes all runs of the group that are left, and no other runs. After that, no run is left.
 left=$(cd "$folder/checkout" && scripts/reproduce clutrr --list | wc -l)
 : > "$CALLS"
 run_block "SLURM, on processors" 3

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Is sourced by tests of job arrays: makes a program `clutrr` that does not train, but writes the same files as the real
-# one.
+# Tests of job arrays source this file. It makes a program `clutrr` that does not train, but writes the same files as
+# the real program.
 
 make_stub() {  # FOLDER: makes the program in this folder
   mkdir -p "$1"

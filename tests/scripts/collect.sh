@@ -38,8 +38,8 @@ cp -r "$folder/$one" "$folder/whole one"
 cp -r "$folder/$two" "$folder/whole two"
 
 # ---- the table ------------------------------------------------------------------------------------------------------
-# If a run is in both folders, it counts once, with its finished part. A failed run is in the mean; a diverged run is
-# not.
+# If a run is in both folders, it counts once, with its finished part. A failed run counts in the mean, and a diverged
+# run does not.
 processor=$(sed -n '/^model name/{s/[^:]*: *//p;q}' /proc/cpuinfo | tr -s '\t ' ' ')
 cat > "$folder/expected" <<TABLE
 Of 10 runs 6 are finished here, 2 of them failed; 1 were begun, 0 are not run yet, and the ledger has 3 more.
@@ -142,7 +142,7 @@ damage() {  # NAME TEXT COMMAND...: damages a fresh copy of both folders; TEXT m
   grep -qF "$name" <<< "$output" || failed "$name is not named: $output"
 }
 run=clutrr-k234-s3
-# The same run has different figures in the two folders; the message names both figures.
+# The same run has different results in the two folders. The message names both results.
 damage "$folder/$one/$run" "loss of epoch 2 is 0.67 and 0.68" sed -i 's/^2,20,0.67/2,20,0.68/' "$two/$run/metrics.csv"
 grep -qF "$folder/$two/$run" <<< "$output" || failed "the second folder is not named: $output"
 damage "$folder/$two/$run" "k=10 is 63 and 62" sed -i 's/^k=10 .*/k=10  0.620/' "$two/$run.log"
@@ -163,7 +163,7 @@ damage "$folder/$one/$run.log" "the file is empty" truncate -s 0 "$one/$run.log"
 damage "$folder/$one/$run/config.toml" "is missing" rm -r "$one/$run"
 damage "$folder/$one/$run/model.safetensors" "is no checkpoint" truncate -s 20 "$one/$run/model.safetensors"
 damage "$folder/$one/$run.sittings:1" "expected began" sed -i '1s/\t/ /' "$one/$run.sittings"
-# Another run is in its folder.
+# A different run is in the run's folder.
 damage "$folder/$one/$run/config.toml" "seed is 4, and the run is called $run" \
   sed -i 's/^seed = 3/seed = 4/' "$one/$run/config.toml"
 damage "$folder/$one/$run/config.toml" "preset is smoke" sed -i 's/paper-k234/smoke/' "$one/$run/config.toml"
@@ -178,7 +178,8 @@ cut_end "$folder/whole one/clutrr-k234-s7/metrics.csv"
 collects 0 "| clutrr-k234-s7, not finished: 1 epoch, ended with status 137 |" "whole one" "whole two"
 
 # ---- a run in two trainings -----------------------------------------------------------------------------------------
-# The run's seconds are the sum of both trainings. If the first training was sufficient, the last one makes no update.
+# The run's seconds are the sum of both trainings. If the first training was enough, the second training makes no
+# update.
 tree=trees-robust-active-s1
 mkdir -p "$folder/trees/$tree/first"
 : > "$folder/trees/$tree.finished"

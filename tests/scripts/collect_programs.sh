@@ -75,7 +75,7 @@ for k in 6 10; do
   [[ $(awk "BEGIN { printf \"%.1f\", 100 * $printed }") == "${shown// /}" ]] ||
     failed "k=$k is $printed, the table has $shown"
 done
-# A failed run is found without its recorded status, too.
+# A failed run is also found if its status was not recorded.
 rm "$folder/runs"/*.sittings
 again=$("$root/scripts/reproduce" all "${runs[@]}" --collect) || failed "status $?: $again"
 verdicts() { grep -oE '^\| seed [^)]*\)|\*\*[a-z]+\*\*' <<< "$1"; }

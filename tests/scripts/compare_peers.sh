@@ -38,7 +38,7 @@ triangular_attention/train/b:1/n:128/d:200/h:4 eager einsum 30.00 5.00 6.00 77 3
 for n in 64 32; do grep -q "n:$n/.* compiled broadcast" <<< "$output" || failed "no row for n = $n: $output"; done
 grep -q 'b:400/n:5/.* compiled broadcast' <<< "$output" || failed "no row for small graphs: $output"
 grep -q '^edge_transformer_layer/.* eager einsum' <<< "$output" || failed "no row for the layer: $output"
-# The opponents take turns: none has its three rounds one after another.
+# The opponents take turns. No opponent has its three rounds one after another.
 [[ $(head -n 3 "$CALLS" | sort -u | wc -l) == 3 ]] || failed "rounds are not in turn: $(head -n 3 "$CALLS")"
 # Errors are reported.
 says() {  # TEXT ARGUMENTS...

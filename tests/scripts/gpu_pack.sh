@@ -68,8 +68,8 @@ python3 -m tarfile -e "$archive" "$folder/unpacked/build"
 PATH=$whole_path
 [[ -f $folder/unpacked/build/gpu/bin/one ]] || failed "the archive that Python wrote lacks gpu/bin/one"
 
-# In a folder with only the scripts and the archive, `check` finds every library of the archive's programs, even one
-# that the system lacks. It names one that is missing everywhere.
+# In a folder with only the scripts and the archive, `check` finds every library of the archive's programs, even a
+# library that the system does not have. It names a library that is missing everywhere.
 rm "$folder/root/build/gpu/bin/one"
 mkdir -p "$folder/own" "$folder/tools" "$folder/there/build"
 echo 'int carried() { return 0; }' > "$folder/own/carried.cpp"

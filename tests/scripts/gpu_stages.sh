@@ -159,7 +159,7 @@ case $1 in
 esac
 STUB
 # More failures: a truncated golden file; losses that differ, are NaN, or are missing on the device; and a program that
-# fails. Status 3 means that a run with so few updates has not learned.
+# fails. Status 3 means that a run has not learned, because it has few updates.
 head -c 4000 "$folder/golden/et_layer__narrow_block_flat.f32.safetensors" > "$folder/golden/broken.f32.safetensors"
 trains() {  # PROGRAM LOSSES STATUS: the program's losses and status on the device
   stub "build/gpu/bin/$1" <<STUB

@@ -39,7 +39,7 @@ for program in $programs; do
       [[ $text =~ ^(.*[^ ].*)\ \[[^][]+\]$ ]] || failed "$program $verb: no text, or no default: $name $type $text"
       with_default=$((with_default + 1))
     done < <(entries <<< "$all")
-    # --help prints how many options it leaves out; --help-all must have these.
+    # --help prints how many options it omits. --help-all must have these options.
     left_out=$(comm -13 <(options <<< "$short") <(options <<< "$all") | wc -l)
     [[ -z $(comm -23 <(options <<< "$short") <(options <<< "$all")) ]] || failed "$program $verb: --help has more than --help-all"
     said=$(sed -n 's/^\([0-9]*\) options that are seldom given.*/\1/p' <<< "$short")

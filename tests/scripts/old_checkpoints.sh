@@ -56,7 +56,7 @@ goes_on cfq cfq/run '\"tied\":false' '\ntied = false' 'joined-dictionary = true'
 goes_on cfq cfq/parse '\"tied\":true' '\ntokens = 30'
 goes_on tree-transforms tree-transforms/run 'clip-norm = '
 
-# For a renamed option, the error message has the new name; for a flag, it has the opposite flag.
+# For a renamed option, the error message has the new name. For a renamed flag, it has the opposite flag.
 call '[1-9][0-9]*' "$build/bin/clutrr" train --rate 0.1 --clip=2
 [[ $output == *"--rate is called --learning-rate now"* && $output == *"--clip is called --clip-norm now"* ]] || failed "$output"
 call '[1-9][0-9]*' "$build/bin/cfq" train --task parse --words 50

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Programs warn of kernels that OpenBLAS has for an older processor, and training prints which kernels compute:
+# Tests that programs warn if OpenBLAS computes with kernels for an older processor, and that training prints which
+# kernels compute:
 #   products.sh ROOT FOLDER BUILD
 # Status 77 where the BLAS is not an OpenBLAS with kernels for several processors.
 # SPDX-License-Identifier: Apache-2.0
@@ -24,7 +25,7 @@ grep -qE '^products by .+: [1-9][0-9]* of [1-9][0-9]* GFLOP/s a core$' "$folder/
 (($(grep -c '^products by' "$folder/out") == 1)) || fail "the line is printed more than once"
 grep -q '^products by OpenBLAS' "$folder/out" || exit 77
 
-# Nehalem has no AVX2.  Every program answers as before; it says so once, and not in its answers.
+# Nehalem has no AVX2.  Every program gives the same answers.  It prints the warning once, and not among its answers.
 export OPENBLAS_CORETYPE=Nehalem
 train
 grep -q 'Nehalem kernels' "$folder/out" || exit 77

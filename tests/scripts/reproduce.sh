@@ -45,7 +45,7 @@ says 0 "to repeat it: scripts/reproduce clutrr $name --again" clutrr $name
 rm "$folder/runs/clutrr-k23-s9.finished"
 output=$("$root/scripts/reproduce" clutrr --list)
 [[ $output == clutrr-k23-s9 ]] || failed "--list" "says $output"
-# What counts is the state in the run's row of the ledger, and not whether there is a row.
+# Only the state in the run's row of the ledger counts. A row alone does not mean that the run is done.
 printf 'name,state,seed\nclutrr-k23-s9,stopped,9\n' > "$folder/ledger.csv"
 output=$(TRIAD_LEDGER=$folder/ledger.csv "$root/scripts/reproduce" clutrr --array --list)
 for state in 's1\tleft' 's9\tleft' 's10\tfinished'; do

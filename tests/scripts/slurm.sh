@@ -105,7 +105,7 @@ for seed in {1..6}; do
 done
 grep -q -P '^began\t.*, threads: 1\t' "$TRIAD_RUNS/clutrr-k234-s2.sittings" ||
   failed "the sittings: $(cat "$TRIAD_RUNS/clutrr-k234-s2.sittings")"
-# A number that does not exist fails; the run of the number before it is made.
+# A number that does not exist fails. The run of the number before it is made.
 if submit --wait --array=10,11 scripts/cluster/cpu.sbatch clutrr "$seeds"; then failed "11 of 10, and status 0"; fi
 [[ $(calls '^10 ends') == 1 ]] || failed "number 10 did not run: $(said)"
 grep -q 'SLURM_ARRAY_TASK_ID is 11: there are 10 runs, 1 to 10' "$folder"/checkout/slurm-*_11.out || failed "$(said)"

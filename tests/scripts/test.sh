@@ -71,7 +71,7 @@ if grep -q 'by SLURM' <<< "$output"; then failed "test --full" "says that SLURM 
 says 0 "Left out: the stand-in for a GPU (tests/cuda_on_host) in ci," test --all
 says 0 "Left to .ci/run, or --all: the stand-in for a GPU" test
 if grep -q 'Left out: the stand-in' <<< "$output"; then failed "test" "needs no stand-in: $output"; fi
-# scripts/test says what it leaves to .ci/run, and .ci/run requests that.
+# scripts/test says which tests only .ci/run runs, and .ci/run runs these tests.
 called '^cmake --preset ci .*-DTRIAD_SLOW_TESTS=OFF'
 grep -q 'Left to .ci/run' <<< "$output" || failed test "does not say what is left: $output"
 says 0 "" test --all
@@ -84,7 +84,7 @@ if grep -q 'Left out' <<< "$output"; then failed "test --full" "$output"; fi
 called '^ctest --preset tsan'
 called '^cmake --preset ci .*-DTRIAD_SLOW_TESTS=ON'
 not_called '^apt-get|^sudo'
-# A missing SLURM is reported; a failure under SLURM is a failure.
+# A missing SLURM is reported. A failure under SLURM is a failure.
 SLURM_STATUS=77 STAND_IN=1 says 0 "Left out: job arrays by SLURM (tests/scripts/slurm.sh)" test --full
 SLURM_STATUS=1 STAND_IN=1 says 1 "" test --full
 STAND_IN=1 says 0 "" test --all
@@ -111,7 +111,7 @@ for capability in 8.6 8.9 12.0; do
   CAPABILITY=$capability says 0 "the GPU has compute capability $capability; $needs" quickstart
 done
 
-# On a terminal it asks before it installs, and accepts a no; without a terminal it installs.
+# On a terminal, it asks before it installs, and accepts "no". Without a terminal, it installs.
 if ((EUID == 0)) && command -v script > /dev/null; then
   on_terminal() {  # ANSWER: puts the output of quickstart in `output`
     : > "$calls"

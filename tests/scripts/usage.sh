@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests that a script that is called wrongly prints the whole comment at its beginning, and nothing else:
+# Tests that a script with wrong arguments prints the whole comment at its beginning, and nothing else:
 #   usage.sh ROOT FOLDER
 set -euo pipefail
 root=$1 folder=$2
@@ -43,5 +43,5 @@ for lines in 1 2 40; do
   prints "$folder/scripts/of-$lines"
   [[ $("$folder/scripts/of-$lines" 2>&1 | wc -l) == "$lines" ]] || failed "a comment of $lines lines"
 done
-# No script may contain the number of its comment's lines.
+# No script may contain the number of lines of its comment.
 if grep -nE "sed -n '2[,p]" "$root"/scripts/* 2> /dev/null; then failed "lines of its own, above"; fi

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Is sourced by the tests of scripts that install pinned wheels (pinned_wheels of scripts/packages.sh):
+# Tests of scripts that install pinned wheels (pinned_wheels of scripts/packages.sh) source this file:
 #   wheels_stub ROOT FOLDER SCRIPT REQUIREMENTS   copies SCRIPT and the requirements from ROOT to FOLDER/root; makes
 # stubs
 #                                                 of python3 and apt-get

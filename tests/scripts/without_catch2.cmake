@@ -1,4 +1,4 @@
-# Tests that configuring without Catch2 gives advice, and that following the advice works.
+# Tests that CMake without Catch2 gives advice, and that the advice works.
 file(REMOVE_RECURSE ${FOLDER})
 set(configure ${CMAKE_COMMAND} -S ${SOURCE} -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER} -D TRIAD_CCCL_DIR=${CCCL}
   -D CMAKE_DISABLE_FIND_PACKAGE_Catch2=ON -D TRIAD_EXAMPLES=OFF -D TRIAD_BENCH=OFF -D TRIAD_INSTALL=OFF)

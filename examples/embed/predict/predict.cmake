@@ -21,7 +21,7 @@ foreach(other IN ITEMS "--paper-form" "--attention;value-ablation" "--model;rat"
   endif()
 endforeach()
 
-# A bad file gives an error message of one line. The program exits with status 1 and is not killed by a signal.
+# A bad file gives an error message of one line. The program exits with status 1, and no signal ends it.
 file(WRITE "${FOLDER}/bad.safetensors" "no model")
 foreach(bad IN ITEMS bad.safetensors none.safetensors)
   execute_process(COMMAND "${PREDICT}" "${FOLDER}/${bad}" RESULT_VARIABLE status ERROR_VARIABLE error)

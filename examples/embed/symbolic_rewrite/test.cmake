@@ -1,11 +1,11 @@
-# Tests symbolic-rewrite: its steps, the agreement of all forms, rules of the user, standard input, and every error
-# message.
+# Tests symbolic-rewrite: its steps, that all forms of the algebra agree, rules of the user, standard input, and every
+# error message.
 include(${CMAKE_CURRENT_LIST_DIR}/../../programs/shared/tests/program_test.cmake)
 
 run(0 "(x + 0) * 1 - x")
 expect("  \\(x \\+ 0\\) \\* 1 - x\n= x \\+ 0 - x +by  a \\* 1 = a\n= x - x +by  a \\+ 0 = a\n= 0 +by  a - a = 0\n")
 
-# Each expression and its simplified form; all forms of the algebra must give the same one.
+# Each expression and its simplified form. All forms of the algebra must give the same simplified form.
 foreach(case IN ITEMS "a*b + a*c|a * (b + c)" "x/y*y - -z|x + z" "(x^2)^y * x^z|x^(2 * y + z)" "-(x - -x)|-(2 * x)" "(p+q)*(p+q) / 1|(p + q)^2"
     "x - (y - z)|x - (y - z)" "2^3^x|2^3^x" "(2^3)^x|2^(3 * x)" "7|7" "x*y + z*y - (x+z)*y|0")
   string(REGEX MATCH "^[^|]+" expression "${case}")
@@ -47,8 +47,8 @@ if(NOT status EQUAL 1)
 endif()
 expect("line 2: column 5: expected a number, a name, '-' or '\\(', found the end")
 
-# Error messages. Those about an expression or a rule have the column; the one about a tree that is too deep has the
-# node's position.
+# Error messages. A message about an expression or a rule has the column. The message about a tree that is too deep has
+# the node's position.
 run(1 "x + * y")
 expect("column 5: expected a number, a name, '-' or '\\(', found '\\*'")
 run(1 "(x + y")
@@ -92,7 +92,7 @@ if(NOT status EQUAL 1)
 endif()
 expect("expected a number, a name")
 
-# The program links nothing but the standard libraries.
+# The program links only the standard libraries.
 find_program(LDD ldd)
 if(LDD)
   execute_process(COMMAND ${LDD} ${PROGRAM} OUTPUT_VARIABLE libraries ERROR_QUIET)

@@ -1,12 +1,12 @@
-# Tests generate and split, and both tasks by the name cfq. cfq and the program of a task must leave the same files, and
-# each can use runs of the other.
+# Tests generate and split, and both tasks of the program cfq. cfq and the program of a task must write the same files,
+# and each must read runs of the other.
 include(${CMAKE_CURRENT_LIST_DIR}/../shared/tests/program_test.cmake)
 
 foreach(asked "generate;--out;${FOLDER}/none;--seed" "split;--data;${FOLDER}/none;--out;${FOLDER}/none;--seed")
   misused("seed: -1 is not a whole number from 0 to" ${asked} -1)
 endforeach()
 
-# Questions are generated and split; the split is used for training below.
+# Generates and splits questions. The split is used for training below.
 says("rules.jsonl  400 questions" generate --out ${FOLDER}/made --count 400 --seed 3)
 run(0 generate --out ${FOLDER}/again-made --count 400 --seed 3)
 run(0 split --data ${FOLDER}/made/rules.jsonl --out ${FOLDER}/mcd --train 120 --dev-and-test 20 --atom-limit 0.2)
@@ -57,7 +57,7 @@ set(PROGRAM ${cfq}-dependencies)
 run(1 evaluate ${FOLDER}/by-cfq-sequences)
 expect("by-cfq-sequences is a run of cfq --task semantic, and this is cfq-dependencies: give it to cfq evaluate")
 
-# Without a task, a command line is about queries; a preset can name the task.
+# If a command line names no task, the task is to write queries. A preset can name the task.
 set(PROGRAM ${cfq})
 says("--sort-conjuncts" train --help-all)
 says("--min-count" train --preset paper-dependency --help-all)

@@ -1,5 +1,5 @@
-# The length of a run: given by --minutes, ended by --patience, or extended by a longer run that continues a shorter
-# one.
+# Tests the length of a run: set by --minutes, ended by --patience, and extended when a longer run continues a shorter
+# run.
 include(${CMAKE_CURRENT_LIST_DIR}/../shared/tests/program_test.cmake)
 
 set(text "")
@@ -13,8 +13,8 @@ foreach(part train dev)
 endforeach()
 set(short train --preset smoke --data ${FOLDER}/data --learning-rate 0.01)
 
-# --minutes: the number of updates is written to config.toml. A resumed run keeps that number, even if a new measurement
-# would give another one.
+# --minutes: the number of updates is written to config.toml. A resumed run keeps this number, even if a new measurement
+# would give another number.
 run("0|3" ${short} --minutes 0.02 --warmup 1000 --out ${FOLDER}/timed)
 expect("--minutes 0.02: an update takes about [-0-9.e]+ s and a checkpoint [-0-9.e]+ s, so this run has --updates [0-9]+\n")
 string(REGEX MATCH "has --updates ([0-9]+)\n" whole "${output}")
@@ -47,8 +47,8 @@ run(1 ${short} --minutes 1 --updates 5)
 expect("--minutes 1 decides how long the run is, and --updates says it: leave one of the two out")
 run(2 ${short} --minutes -1)
 
-# A longer run continues a shorter one with a restart of the schedule at its end. It equals a long run that had this
-# restart from the beginning.
+# A longer run continues a shorter run, and the schedule restarts where the shorter run ended. The result equals that of
+# a long run with the same restart.
 set(long ${short} --evaluate-every 8)
 run("0|3" ${long} --updates 20 --out ${FOLDER}/grown)
 run("0|3" ${long} --updates 44 --resume --out ${FOLDER}/grown)
@@ -70,8 +70,8 @@ expect("grown/model.safetensors has 60 updates, more than the 20 of this run|was
 refused("was trained with " ${long} --dropout 0.1 --dropout-until 0.5 --updates 80 --resume --out ${FOLDER}/grown)
 refused("--restarts 20,10: expected updates in rising order" ${short} --restarts 20,10)
 
-# --patience ends a run that does not improve, and its best checkpoint is kept for answers. Here this is the first one,
-# since nothing changes.
+# --patience ends a run that does not improve, and keeps the best checkpoint. Here the weights do not change, so the
+# best checkpoint is the first.
 set(still train --preset smoke --data ${FOLDER}/data --learning-rate 1e-30 --evaluate-every 2 --updates 40)
 run("0|3" ${still} --patience 3 --out ${FOLDER}/patient)
 expect("the best checkpoint, of update 2, is kept in model.safetensors and answers; 3 later ones are no better\n")

@@ -15,8 +15,8 @@ expect("\none  exact match [0-9.]+  UAS [0-9.]+  LAS [0-9.]+  \\(16 sentences, 4
 expect_run(run "0|3" metrics.csv config.toml model.safetensors scores.csv plots/loss.svg plots/validation.svg)
 expect_scores_of_run("(dev|one|two)  exact match [0-9.]+  UAS [0-9.]+  LAS [0-9.]+" ${FOLDER}/run)
 
-# --confusion counts which relations are predicted for which, among words with right heads. The counts must agree with
-# the parses that evaluate writes. The model has never seen the relation that is called iobj here.
+# --confusion counts how often each relation is predicted for each right relation, among words with right heads. The
+# counts must agree with the parses that evaluate writes. The relation iobj does not occur in training.
 string(REPLACE "obj" "iobj" other "${text}")
 file(WRITE ${FOLDER}/other/test_one.jsonl "${other}")
 file(WRITE ${FOLDER}/other/test_two.jsonl "${text}")
@@ -53,8 +53,8 @@ run(3 train --preset smoke --data ${FOLDER}/data --updates 1 --learning-rate 1e3
 expect("value [0-9]+ of [a-z0-9_.]+ is -?(nan|inf) after update 0 \\(batch 0 of epoch 1\\): stopped\n")
 expect_no_file(lost/model.safetensors "weights that are no numbers were kept")
 
-# The error names all sentences that are too long at once: those to train on, and those of a part for which there is no
-# memory. No address space is large enough for this model.
+# One error names all sentences that are too long: sentences to train on, and sentences of a part for which there is not
+# enough memory. No address space is large enough for this model.
 function(write_sentence file words)  # Appends a sentence whose words all depend on its first word.
   math(EXPR rest "${words} - 1")
   string(REPEAT ",\"x\"" ${rest} tokens)
@@ -71,7 +71,7 @@ expect("training sentences 17, 18 have 42, 55 words: give --tokens 55, or leave 
 file(WRITE ${FOLDER}/far/train.jsonl "${text}")
 file(WRITE ${FOLDER}/far/test.jsonl "${text}")
 write_sentence(${FOLDER}/far/test.jsonl 60)
-# Otherwise AddressSanitizer would end the process for this request.
+# Without this setting, AddressSanitizer would end the process at this request.
 set(ENV{ASAN_OPTIONS} "$ENV{ASAN_OPTIONS}:allocator_may_return_null=1")
 run(1 train --preset smoke --data ${FOLDER}/far --width 1048576 --layers 8 --heads 1)
 expect("sentence 17 of test has 60 words: [0-9]+TiB of memory, and this run has .*; leave it out, or take a smaller model")
@@ -110,8 +110,8 @@ refused("question 1: \"Ada\" is not one of the [0-9]+ words that the model knows
 says("tree/tree.svg" explain ${FOLDER}/run --sentence "M3 met M0" --out ${FOLDER}/tree)
 refused("is expected" evaluate ${FOLDER}/run --data ${FOLDER}/nowhere)
 
-# CoNLL-U is recognised by its first line, in a file of any name and on standard input. A question with columns is
-# refused.
+# CoNLL-U is recognised by its first line, in a file of any name and on standard input. A question that consists of
+# columns is refused.
 set(rows "# sent_id = 7\n1\tM3\tm\tX\t_\t_\t_\t_\t_\tx=y\n2\tmet\t_\t_\t_\t_\t_\t_\t_\t_\n3\tM0\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
 file(WRITE ${FOLDER}/rows.conllu "${rows}${rows}")
 file(WRITE ${FOLDER}/rows.txt "${rows}${rows}")

@@ -51,8 +51,8 @@ says("\nlong path=3   *[0-9.]+  \\(4 questions\\)\nshort path=2  " evaluate ${FO
 refused("_long.jsonl:1: " evaluate ${FOLDER}/run --by kind)
 refused("kinds.jsonl:1: .*a text, a number, true or false" evaluate ${FOLDER}/run --data ${FOLDER}/kinds.jsonl --by edges)
 
-# Runs with different words cannot answer together. With --dense-loss, training also works if all graphs have two edges,
-# so that no question is added.
+# Answers of runs with different words cannot be averaged. With --dense-loss, training also works if all graphs have two
+# edges, so that no question is added.
 run("0|3" ${learn} --dense-loss 0.5 --out ${FOLDER}/dense)
 run(0 evaluate ${FOLDER}/run ${FOLDER}/dense ${FOLDER}/again)
 expect("3 runs answer together, by the mean of their log-probabilities\nlong   [0-9.]+  \\(4 questions\\)\nshort  ")
@@ -61,8 +61,8 @@ file(WRITE ${FOLDER}/words/train.jsonl "${other}")
 run("0|3" train --data ${FOLDER}/words --preset smoke --out ${FOLDER}/words/run)
 refused("words/run knows other words than ${FOLDER}/run: " evaluate ${FOLDER}/run ${FOLDER}/words/run)
 
-# --confusion counts which answers are given in place of which. The counts must agree with the answers of predict to the
-# same questions.
+# --confusion counts how often each answer is given in place of each right answer. The counts must agree with the
+# answers of predict to the same questions.
 run(0 evaluate ${FOLDER}/run --confusion --out ${FOLDER}/asked)
 set(told "${output}")
 set(expected "part,target,predicted,count\n")
@@ -113,7 +113,8 @@ string(FIND "${output}" "{${beside},\"nodes\":2,\"target\":\"" at)
 if(NOT at EQUAL 0)
   message(FATAL_ERROR "members of a question are other ones in its answer:\n${output}")
 endif()
-# Questions against the edges are answered as others are, with one note for all of them, on standard error.
+# Questions against the edges are answered like all other questions. One note about all of them is printed on standard
+# error.
 set(along "{\"nodes\":2,\"edges\":[[0,\"above\",1]],\"query\":[0,1]}")
 string(REPLACE "[0,1]}" "[1,0]}" against "${along}")
 string(REPLACE "[0,1]}" "[1,1]}" itself "${along}")
@@ -151,7 +152,8 @@ says("3 labels: a \\+ b 1, a \\+ node: blue 1, node: red 1\n1 targets: x 1\n" in
 run("0|3" train --data ${FOLDER}/labels --preset smoke)
 expect("no test files, and nothing was held out")
 
-# Control characters in labels and names are not printed: they send no commands to the terminal and break no line.
+# Control characters in labels and names are not printed, because they could send commands to the terminal or break a
+# line.
 file(WRITE ${FOLDER}/wild/train.jsonl "{\"nodes\": 2, \"edges\": [[0, \"a\\u001b[31m\\nb\", 1]], \"query\": [0, 1], \"target\": \"x\\u009by\\u202e\"}\n")
 says("\n1 labels: a.\\[31m.b 1\n1 targets: x.y. 1\n$" inspect ${FOLDER}/wild/train.jsonl)
 file(WRITE ${FOLDER}/wild/test_one.jsonl "{\"nodes\": 2, \"edges\": [[0, \"a\\u001b[31m\\nb\", 1]], \"query\": [0, 1], \"target\": \"x\\u009by\\u202e\", \"kind\": \"k\\u001b[2J\\nl\"}\n")
@@ -227,7 +229,7 @@ expect_times(1 "is no shorter than the 2 updates")
 set(edge "\"edges\": [[0, \"right\", 1]], \"query\": [0, 1], \"target\": \"right\"}\n")
 file(WRITE ${FOLDER}/far/train.jsonl "${train}")
 file(WRITE ${FOLDER}/far/test.jsonl "{\"nodes\": 40, ${edge}\n{\"nodes\": 3, ${edge}{\"nodes\": 50, ${edge}")
-# Otherwise AddressSanitizer would end the process for this request.
+# Without this setting, AddressSanitizer would end the process at this request.
 set(ENV{ASAN_OPTIONS} "$ENV{ASAN_OPTIONS}:allocator_may_return_null=1")
 set(huge train --data ${FOLDER}/far --preset smoke --width 1048576 --layers 8 --untied --heads 1)
 run(1 ${huge})
@@ -255,7 +257,7 @@ file(WRITE ${FOLDER}/names/test_.jsonl "${train}")
 refused("test_.jsonl: a test is called test, or test_NAME; give this one a name" evaluate ${FOLDER}/run --data ${FOLDER}/names)
 file(REMOVE ${FOLDER}/names/test_.jsonl)
 
-# predict ignores a target in the question, since the target is what it computes.
+# predict ignores a target in the question, because it computes the target.
 run(0 predict ${FOLDER}/run "{\"nodes\": 2, \"edges\": [[0, \"above\", 1]], \"query\": [0, 1], \"target\": null}")
 expect_absent("note" "null is no target")
 expect_note_of_answers("a target" "\"target\":\"[a-z-]*\"" "\"target\":[1]" "${along}")

@@ -32,7 +32,8 @@ expect("^-[0-9.]+\t[01]\\.[0-9]+\t[a-z ]*\n-[0-9.]+\t[01]\\.[0-9]+\t[a-z ]*\n$")
 says("^[01]\\.[0-9]+\t[a-z ]*\n$" predict ${FOLDER}/run --probabilities "go left two")
 run(0 predict ${FOLDER}/run "go left two")
 
-# A longer run that continues a shorter one equals a run of that length, even if the shorter run ended within an epoch.
+# A longer run that continues a shorter run equals an uninterrupted run of the same length, even if the shorter run
+# ended within an epoch.
 set(long train --preset smoke --data ${FOLDER}/data --evaluate-every 10 --out ${FOLDER})
 run("0|3" ${long}/grown --updates 15)
 run("0|3" ${long}/grown --updates 40 --resume)
@@ -44,33 +45,33 @@ endforeach()
 run("0|3" train --preset quick --data ${FOLDER}/data --updates 2 --out ${FOLDER}/quick)
 expect_in_file(quick/config.toml "\nschedule = \"linear\"\n" "quick is another preset")
 
-# A run that diverges at once does not report that something was kept or measured.
+# A run that diverges in its first epoch does not report a best checkpoint or a score.
 run(3 train --preset smoke --data ${FOLDER}/data --learning-rate 1e30 --warmup 0 --clip-norm 0 --out ${FOLDER}/lost)
 expect("the loss is [^;]*: stopped\n.*seed 1: dev exact match, parts of one, not measured  \\([0-9]+ s\\)  failed\nno epoch came to its end")
 
-# An error names all pairs that are too long at once. It also names test sources for which there is not enough memory.
-# No address space is large enough for this model.
+# One error names all pairs that are too long. It also names test sources for which there is not enough memory. No
+# address space is large enough for this model.
 run(1 train --preset smoke --data ${FOLDER}/data --tokens 3)
 expect("training pairs 1, 2, 3, 4, 5, 6 have 4, 4, 4, 4, 4, 4 tokens on their longer side, .*; give --tokens 4, or leave")
 file(WRITE ${FOLDER}/far/train.jsonl "${text}")
 string(REPEAT "go left " 30 words)
 file(WRITE ${FOLDER}/far/test_one.jsonl "${text}{\"source\": \"${words}one\", \"target\": \"one\", \"kind\": \"left\"}\n")
-# Otherwise AddressSanitizer would end the process for this request.
+# Without this setting, AddressSanitizer would end the process at this request.
 set(ENV{ASAN_OPTIONS} "$ENV{ASAN_OPTIONS}:allocator_may_return_null=1")
 run(1 train --preset smoke --data ${FOLDER}/far --width 1048576 --heads 1)
 expect("the source of pair 7 of one has 61 tokens: [0-9]+TiB of memory, and this run has .*; leave it out, or take a smaller")
 run(1 train --preset smoke --data ${FOLDER}/data --width 1048576 --heads 1)
 expect("there is not enough memory for batches of 24 tokens \\([0-9]+TiB of memory, .*: say with --memory how much there is")
 
-# In one folder, the run of one seed and the runs of several seeds are kept apart: neither can be taken for the other or
-# be resumed as the other.
+# A folder may have the run of one seed and the runs of several seeds. Neither can be used or resumed in place of the
+# other.
 run("0|3" train --preset smoke --data ${FOLDER}/data --updates 2 --seeds 2 --out ${FOLDER}/whole)
 expect("whole had a run already, .* its checkpoint is now ")
 expect_no_file(whole/model.safetensors "the model of one seed passes for that of several")
 run(1 train --preset smoke --data ${FOLDER}/data --updates 2 --resume --out ${FOLDER}/whole)
 expect("whole has the runs of several seeds: name one of them, such as ")
 
-# Input that cannot be read to its end gets no answer; here it is a folder instead of a file.
+# Input that cannot be read to its end gets no answer. Here the input is a folder instead of a file.
 execute_process(COMMAND sh -c "\"$0\" predict \"$1\" < \"$1\"" ${PROGRAM} ${FOLDER}/run RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 expect("standard input cannot be read to its end: ")
 expect_same("status where standard input cannot be read" "${status}" 1)
@@ -89,13 +90,14 @@ file(WRITE ${FOLDER}/wrong.toml "width = -4\n")
 run(1 train --preset smoke --data ${FOLDER}/data --config ${FOLDER}/wrong.toml)
 expect("wrong.toml: --width: -4 is not a number above 0")
 
-# Several translations of a line of JSON are written as one line, those of a plain sentence as one line each.
+# Several translations of a line of JSON are written in one line. Several translations of a plain sentence are written
+# in one line each.
 set(several predict ${FOLDER}/run --beam 2 --n-best 2)
 run(0 ${several} "{\"id\": 1, \"source\": \"go left two\"}" "{\"id\": 2, \"source\": \"\"}")
 set(target "{\"target\":\"[a-z ]*\",\"score\":-[0-9.e-]+}")
 expect("^{\"id\":1,\"source\":\"go left two\",\"targets\":\\[${target},${target}\\]}\n{\"id\":2,\"source\":\"\",\"targets\":\\[\\]}\n$")
 says("^-[0-9.]+\t[a-z ]*\n-[0-9.]+\t[a-z ]*\n$" ${several} "go left two")
-# A score is log P over the number of tokens, the end among them, and with --length-penalty 0 log P.
+# A score is log P divided by the number of tokens, including the end token. With --length-penalty 0, it is log P.
 run(0 ${several} "go left two")
 string(REGEX MATCHALL "[^\n]+" by_token "${output}")
 run(0 ${several} --length-penalty 0 "go left two")
@@ -128,7 +130,7 @@ expect("--count is about pairs of the data: leave it, or --sentence, out")
 refused("\"four\" is not one of the [0-9]+ words that the model knows" explain ${FOLDER}/run --sentence "go left four")
 run(0 explain ${FOLDER}/run --count 3)
 
-# evaluate does not replace the scores of the run, unless --force is given.
+# Without --force, evaluate does not replace the scores of the run.
 file(READ ${FOLDER}/run/scores.csv scores)
 run(1 evaluate ${FOLDER}/run --beam 2 --out ${FOLDER}/run)
 expect("sequences: --out: [^\n]*run/scores.csv is there already, and would be replaced; give another name or folder, or --force\n")
@@ -137,7 +139,7 @@ expect_same("a refused evaluate changed scores.csv" "${found}" "${scores}")
 run(0 evaluate ${FOLDER}/run --beam 2 --out ${FOLDER}/run --force)
 run(0 evaluate ${FOLDER}/run --beam 2 --out ${FOLDER}/beam)
 
-# A line of a data file is refused as a question, even if unknown words are allowed.
+# A question that is a line of a data file is refused, even if unknown words are allowed.
 run(1 predict ${FOLDER}/run --unknown "go left two\ttwo left")
 expect("question 1: column 12: found a tab, as between columns of data")
 refused("found a tab, as between columns of data" predict ${FOLDER}/run --unknown --sentence "go left two\ttwo left")
@@ -147,7 +149,7 @@ expect("asked.txt:2: found a line of SCAN.*asked.txt:3: found a row of CSV.*aske
 run(0 inspect ${FOLDER}/data/train.jsonl)
 expect("train.jsonl: 6 pairs\nsource: 6 words, 3 in the longest\ntarget: 5 words, 2 in the longest\n")
 
-# Without a dev file, the reported scores of checkpoints are those on training pairs.
+# Without a dev file, the reported scores of checkpoints are scores on training pairs.
 file(WRITE ${FOLDER}/columns/train.tsv "go left one\tone left\ngo right two\ttwo right\n")
 run("0|3" train --preset smoke --data ${FOLDER}/columns)
 expect("no dev part: checkpoints are measured on 2 of the training pairs\n.*\nseed 1: training exact match, parts of one, [0-9.]+ ")

@@ -1,5 +1,5 @@
-# Makes rows, `text`, in which the two children of the root are swapped; `learn`, a command that trains on them; and a
-# run of that command.
+# Makes rows in which the two children of the root are swapped (`text`), a command that trains on these rows (`learn`),
+# and a run of this command.
 include(${CMAKE_CURRENT_LIST_DIR}/../shared/tests/program_test.cmake)
 
 set(text "")

@@ -25,8 +25,8 @@ foreach(file model.safetensors choices.jsonl)
   expect_same_files(twice/${file} once/${file} "a run that goes on with another attempt has another ${file} than one of two attempts")
 endforeach()
 refused("has 6 updates, more than the 3 of this run" ${learn} --updates 3 --out ${FOLDER}/twice --resume)
-# With --first-rows, rows with shorter trees are trained on first, in a folder of their own, by a machine that has roles
-# for only these trees.
+# With --first-rows, a machine is first trained only on the rows with shorter trees, in a separate folder. This machine
+# has roles only for these trees.
 set(short "")
 foreach(a one two three)
   foreach(b four five)
@@ -42,15 +42,15 @@ expect("3 updates of 4 trees[^\n]*; 2 attempts at most, until it has learned\n.*
 expect("\nseed 1 \\([0-9]+ s, 2 attempts\\): failed")
 expect_in_file(stages/first/metrics.csv "\n2,6," "stages/first/metrics.csv does not end with the second attempt")
 expect_in_file(stages/metrics.csv "\n1,4," "stages/metrics.csv does not end with update 4")
-# The rate's peak is 0.0001, a tenth of that of the first training. It falls from update to update: cos(3 pi / 5) at the
-# last of four updates.
+# The peak of the rate is 0.0001, a tenth of the peak in the first training. The rate falls after every update, with
+# cos(3 pi / 5) at the last of four updates.
 expect_in_file(stages/metrics.csv "\n1,4,[^,]+,3[.]45[0-9]*e-05," "the rate of stages/metrics.csv does not fall from update to update")
 file(COPY ${FOLDER}/stages DESTINATION ${FOLDER}/before)
 run(3 ${stages} --out ${FOLDER}/stages --resume)
 foreach(file first/model.safetensors model.safetensors)
   expect_same_files(before/stages/${file} stages/${file} "a run in two trainings that has ended goes on with --resume: ${file} is another")
 endforeach()
-# Two resumed runs must equal a run that was made at once: a run of one attempt that is resumed with two, and a run
+# Two resumed runs must equal an uninterrupted run: a run of one attempt that is resumed with two attempts, and a run
 # whose second training was lost.
 string(REPLACE "--attempts;2" "--attempts;1" one_attempt "${stages}")
 run(3 ${one_attempt} --out ${FOLDER}/one)
@@ -77,8 +77,8 @@ run(0 predict ${FOLDER}/stages/first --tree "( R one four )")
 run(3 ${stages} --empty-tree --out ${FOLDER}/empty)
 run(0 predict ${FOLDER}/empty --tree "( R one ( left x ) )")
 run(0 predict ${FOLDER}/empty/first --tree "( R one four )")
-# If all rows are right after the first training, the second one makes no update.  If a compiler's rounding leaves a row
-# wrong here, increase --attempts.
+# If all rows are right after the first training, the second training makes no update. If a row is wrong because a
+# compiler rounds differently, increase --attempts.
 set(left "")
 foreach(a one two three)
   foreach(b four five)
@@ -138,8 +138,8 @@ foreach(option "--loss squared" "--loss divergence" "--evenness 2 --even-updates
     list(APPEND losses ${loss})
   endif()
 endforeach()
-# Evenness is a penalty on the whole batch, also if the batch is divided into shares. If it were counted once for each
-# share, the result would be that of twice the evenness.
+# Evenness is a penalty on the whole batch, also if the batch is divided into shares. If the penalty were counted once
+# for each share, the result would equal that of twice the evenness.
 function(last_loss of evenness shares)
   set(folder ${FOLDER}/even${evenness}-${shares})
   run("0|3" ${learn} --learning-rate 0.01 --evenness ${evenness} --even-updates 12 --shares ${shares} --out ${folder})
@@ -163,7 +163,7 @@ run("0|3" ${learn} --recipe robust --updates 12 --out ${FOLDER}/robust)
 run("0|3" ${learn} --recipe long --updates 12 --first-rows 0 --out ${FOLDER}/long)
 run(0 evaluate ${FOLDER}/long)
 run("0|3" ${learn} --recipe long --updates 12 --first-rows 0 --no-empty-tree --recency 2 --out ${FOLDER}/made)
-# Does the same with a config file: the opposite of a flag in the file counts as given, too.
+# Tests the same with a config file. The opposite of a flag in the file also counts as given.
 file(WRITE ${FOLDER}/opposite.toml "no-empty-tree = true\nrecency = 2\n")
 run("0|3" ${learn} --recipe long --updates 12 --first-rows 0 --config ${FOLDER}/opposite.toml --out ${FOLDER}/by-file)
 expect_in_file(by-file/config.toml "\nempty-tree = false" "no-empty-tree of a file is not heard")
@@ -229,7 +229,7 @@ refused("there is no part test: the data have train, dev, own, 10" explain ${FOL
 run(0 inspect ${FOLDER}/data/train.jsonl)
 expect("train.jsonl: 6 rows, 8 labels \\(8 in sources, 8 in targets\\)\ntrees of depth 3 at most; the largest has 5 nodes, in row 2\n")
 
-# Without a dev file, the reported scores of checkpoints are those on training rows.
+# Without a dev file, the reported scores of checkpoints are scores on training rows.
 file(WRITE ${FOLDER}/alone/train.jsonl "${text}")
 run("0|3" train --preset smoke --data ${FOLDER}/alone --train-sample 4)
 expect("no dev part: checkpoints are measured on 4 of the 6 training rows, evenly spread; the scores of train at the end are of the first 4\n")
@@ -260,7 +260,7 @@ run(1 predict ${FOLDER}/run --tree "${tree}" "${question}")
 expect("2 ways to ask, --tree and questions on the command line: give one")
 refused("2 ways to ask, --tree and --file: give one" predict ${FOLDER}/run --tree "${tree}" --file ${FOLDER}/asked.jsonl)
 
-# A target that is there is replaced, also one that is no tree; as text it may have other spaces.
+# A target in the question is replaced, even if it is not a tree. The text of the answer may have different spaces.
 expect_note_of_answers("a target" "\"target\":\"" "\"target\":\"( " "{\"id\": 7, \"source\": \"${tree}\"}")
 string(REPLACE "\"target\":\"" "\"target\":\"  " spaced "${answer}")
 run(0 predict ${FOLDER}/run "${spaced}")
@@ -273,7 +273,7 @@ foreach(option "" --json)
   expect_same("two blank lines of four have other answers than blank ones" "${output}" "${answer}\n\n${answer}")
 endforeach()
 
-# A bad line is reported with its place, and all other lines are answered.
+# A bad line is reported with its position, and all other lines are answered.
 file(APPEND ${FOLDER}/asked.jsonl "{\"source\": \"( R two\"}\n{\"id\": 8}\n( R zebra )\n${question}\n")
 execute_process(COMMAND ${PROGRAM} predict ${FOLDER}/run --file ${FOLDER}/asked.jsonl RESULT_VARIABLE status OUTPUT_VARIABLE answers ERROR_VARIABLE output)
 set(place "${FOLDER}/asked.jsonl")
@@ -284,7 +284,7 @@ string(REGEX REPLACE "{\"error\":\"[^\n]*\",\"line\":([0-9])}" "error of line \\
 expect_same("three bad lines of five: status and answers" "${status} ${shown}" "1 ${answer}error of line 2\nerror of line 3\n\n${answer}")
 
 # A node with one child that is not in the source can be made only with the empty tree. If a run fails on such rows, the
-# advice is an option that has the empty tree.
+# advice names an option that provides the empty tree.
 set(text "")
 foreach(a one two)
   string(APPEND text "{\"source\": \"( NOT ( AND ${a} b ) )\", \"target\": \"( OR ( NOT ${a} ) ( NOT b ) )\"}\n")

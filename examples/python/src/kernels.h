@@ -19,19 +19,19 @@ extern "C" {
 
 enum { triad_float32 = 0, triad_float64 = 1 };
 
-/// Rows of numbers; the numbers of a row are contiguous.
+/// Rows of numbers.  The numbers of a row are contiguous.
 typedef struct {
   void* data;
   int64_t stride;  // the distance from row to row, in numbers
 } triad_rows;
 
-/// The place where a call computes, and where its data are.
+/// The device on which a call runs, and on which its data are.
 typedef struct {
   int64_t device;   // for a GPU: its number,
   void* stream;     // and the caller's stream, with which the work is ordered
   int64_t threads;  // for the host: the number of threads
-  // Runs work(context, worker) for each worker below `workers` on the caller's own threads; null: the library's
-  // threads.
+  // Runs work(context, worker) for each worker below `workers` on the caller's threads.  If this is null, the library's
+  // threads are used.
   void (*borrowed)(int workers, void (*work)(void* context, int worker), void* context);
 } triad_place;
 
@@ -80,7 +80,7 @@ typedef struct {
 TRIAD_TORCH_API int triad_fuse(triad_fuse_call const* call, char* message, int64_t room);
 TRIAD_TORCH_API int triad_fuse_grad(triad_fuse_call const* call, char* message, int64_t room);
 
-/// Takes one child of every tree, or makes every tree that child of an empty root; these maps are adjoint to each
+/// Takes one child of every tree, or makes every tree this child of an empty root.  These two maps are adjoint to each
 /// other.
 typedef struct {
   triad_place place;

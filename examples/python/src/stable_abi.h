@@ -1,8 +1,8 @@
-// The functions of LibTorch's stable C interface that the operators use, as PyTorch 2.10 has them.
+// The functions of LibTorch's stable C interface that the operators use, as in PyTorch 2.10.
 // SPDX-License-Identifier: Apache-2.0
 //
 // They are declared here, so that the package can be built without PyTorch.  A test in tests/test_package.py compiles
-// them together with the declarations of the installed PyTorch: a difference does not compile.
+// them together with the declarations of the installed PyTorch.  If any declaration differs, this does not compile.
 #pragma once
 
 #include <cstddef>

@@ -41,7 +41,7 @@ expect("mean +test")
 expect("\nmean of 2 seeds")
 expect_bounded_seeds(train --preset smoke)
 
-# Forms of attention: each gives other losses, and the checkpoint records the form.
+# Forms of attention: each form has different losses, and the checkpoint stores the form.
 set(short --preset smoke --updates 20 --evaluate-every 20 --data ${FOLDER}/data)
 run("0|3" train ${short} --out ${FOLDER}/full)
 set(forms value-ablation attention-ablation both-ablations flat)

@@ -1,6 +1,5 @@
 # Tests the program on a GPU, or on the stand-in for a GPU. The losses equal those of the reference backend up to
-# rounding, with dropout. A run that was begun on the GPU can be resumed on the reference backend. Every verb gives an
-# answer.
+# rounding, with dropout. A run that began on the GPU can be resumed on the reference backend. Every verb works.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 set(arguments train --preset smoke --dropout 0.1 --epochs 40 --chains 1280 --test-size 2)  # one update per epoch
 

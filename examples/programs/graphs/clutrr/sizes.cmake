@@ -6,7 +6,6 @@ foreach(model edge-transformer rrat gat)
   expect_sizes_refused(${model} EVALUATE --test-size 2 ARGUMENTS --facts "ann:mother:bea bea:brother:carl" --ask ann:carl)
 endforeach()
 
-# Two legal sizes whose product exceeds 32 bits are refused. In the past, the product wrapped around and gave a smaller
-# model.
+# Two legal sizes whose product exceeds 32 bits are refused. If the product wrapped around, the model would be smaller.
 run(1 train --preset smoke --width 16 --hidden-factor 268435457)
 expect("--width 16 times --hidden-factor 268435457 = 4294967312 wide, expected 1 to 2147483647")

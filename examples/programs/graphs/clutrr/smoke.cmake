@@ -12,7 +12,7 @@ expect("derived/1.2_test.csv  5 rows\n.*derived/1.10_test.csv  5 rows\n$")
 says("k=10 +[0-9.]+ +\\(5 questions\\)" evaluate ${FOLDER}/run --data ${FOLDER}/derived)
 run(1 generate --out ${FOLDER}/more --rules-of ${FOLDER}/data --lengths 3)
 expect("--lengths is about training chains, and --rules-of makes tests alone")
-# If the result of a rule is never a fact, the rule makes only chains of two facts. Then generate writes nothing.
+# If a rule's result cannot be a fact, the rule makes only chains of two facts. Then generate writes nothing.
 file(WRITE ${FOLDER}/odd.csv "story_edges,edge_types,query_edge,target\n\"[(0, 1), (1, 2)]\",\"['wife', 'daughter']\",\"(0, 2)\",niece\n")
 refused("give no chain of 3 facts with one answer" generate --out ${FOLDER}/more --rules-of ${FOLDER}/odd.csv --test-size 2)
 expect_no_file(more "generate --rules-of has written a folder that it refused")
@@ -38,7 +38,7 @@ run(1 predict ${FOLDER}/run "${row}")
 expect("question 1: found a line of a CSV file, expected facts and the question: give the file with --data")
 run(0 predict ${FOLDER}/run --facts "ann:mother:bea bea:brother:carl" --ask ann:carl)
 expect_absent("note" "a question along the facts has a note")
-# What is ann to carl?  The facts lead from ann to carl alone.
+# What is ann to carl?  The facts lead only from ann to carl.
 set(facts "ann:mother:bea bea:brother:carl")
 run(0 predict ${FOLDER}/run --facts "${facts}" --ask carl:ann)
 expect("ann is carl's [a-z-]+\nclutrr: note: 1 of 1 questions asks against the edges \\(first: --ask carl:ann\\): ")
@@ -59,8 +59,8 @@ expect_files(proof/proof.svg)
 run(3 train --preset smoke --data ${FOLDER}/data --attention value-ablation --untied --recompute --seeds 2 --out ${FOLDER}/two)
 expect("mean of 2 seeds; seeds 1 and 2 did not learn and are in it")
 
-# Averages of the weights: evaluate and predict use them, also when they are read from the checkpoint, which has the
-# weights, too.
+# Averages of the weights. evaluate and predict compute with the averages, also when they read them from a checkpoint,
+# which has averages and weights.
 run(3 train --preset smoke --chains 64 --average 0.9 --out ${FOLDER}/averages)
 expect_scores_of_run("k=[0-9]+ +[0-9.]+" ${FOLDER}/averages)
 expect("averages was trained with --average: the averages of its weights answer")
@@ -73,8 +73,8 @@ expect_same("--average changes the training: ${of_averages}" "${with}" "${withou
 refused("was trained with average = 0.9" train --preset smoke --chains 64 --resume --out ${FOLDER}/averages)
 misused("--average" train --preset smoke --average 1)
 
-# Several runs answer together. A run and its copy give the same answers as the run alone. The order of the runs has no
-# effect. Runs that do not belong together are refused, and so is a run that is named twice.
+# Averages the answers of several runs. A run and its copy have the same answers as the run alone. The order of the runs
+# has no effect. Runs of different tasks are refused, and so is a run that is named twice.
 set(asked --test-size 40 --confusion)
 set(together "runs answer together, by the mean of their log-probabilities\n")
 run(0 evaluate ${FOLDER}/weights ${asked})
@@ -96,8 +96,8 @@ expect("weights is named twice: it would count as two of those that answer toget
 run(1 evaluate ${FOLDER}/weights ${FOLDER}/weights/model.safetensors)
 expect("weights/model.safetensors is the run that ${FOLDER}/weights names")
 
-# A tied layer is applied as many times as --layers says. The answers equal those of a checkpoint that has this depth in
-# its options.
+# A tied layer is applied as many times as --layers says. The answers equal those of a checkpoint whose options have
+# this number of layers.
 cmake_path(GET PROGRAM PARENT_PATH bin)
 file(MAKE_DIRECTORY ${FOLDER}/deeper)
 execute_process(COMMAND ${bin}/triad-change-checkpoint ${FOLDER}/weights/model.safetensors layers 5 ${FOLDER}/deeper/model.safetensors COMMAND_ERROR_IS_FATAL ANY)
@@ -119,7 +119,7 @@ refused("--preset glued-k23 is about published data: give its folder with --data
 refused("--layers-from 3 is more than --layers 2" train --preset smoke --layers-from 3)
 refused("--layers-from is for tied models" train --preset smoke --layers-from 1 --untied)
 
-# After the part of a run that has dropout, updates are those of a model without dropout.
+# After the updates with dropout, updates equal those of a model without dropout.
 foreach(options IN ITEMS "--dropout;0" "--dropout;0.2;--dropout-until;0" "--dropout;0.2;--dropout-until;0.5" "--dropout;0.2")
   run(3 train --preset smoke --chains 128 ${options} --out ${FOLDER}/until)
   file(STRINGS ${FOLDER}/until/metrics.csv lines REGEX "^1,")
@@ -139,8 +139,8 @@ if(NOT until_0 STREQUAL without OR until_half STREQUAL without OR NOT until_half
   message(FATAL_ERROR "--dropout-until: epoch, update, loss, rate and norm are ${losses}")
 endif()
 
-# The graph attention network: its runs can be evaluated, used for predictions and resumed like all others. It has no
-# feed-forward block, so options about that block are refused.
+# The graph attention network. Its runs can be evaluated, used for predictions and resumed like all other runs. It has
+# no feed-forward block, so options about that block are refused.
 run(3 train --preset smoke --chains 128 --dropout 0.2 --model gat --out ${FOLDER}/gat)
 expect_scores_of_run("k=[0-9]+ +[0-9.]+" ${FOLDER}/gat)
 run(0 predict ${FOLDER}/gat --facts "ann:mother:bea bea:brother:carl" --ask ann:carl)
@@ -154,7 +154,7 @@ run(1 train --preset smoke --hidden-factor 2 --compare gat)  # refused before ei
 expect("--hidden-factor is about feed-forward blocks, which gat does not have")
 refused("are about triangular attention, which gat does not have" train --preset smoke --model gat --attention flat)
 
-# Training with additional questions about every graph; "no name" is never given as an answer.
+# Training with additional questions about every graph. The answer of a model is never "no name".
 run(3 train --preset smoke --dense-loss 0.5 --out ${FOLDER}/dense)
 expect_scores_of_run("k=[0-9]+ +[0-9.]+" ${FOLDER}/dense)
 run(0 predict ${FOLDER}/dense --facts "ann:mother:bea bea:brother:carl" --ask ann:carl)
@@ -164,7 +164,8 @@ expect("dense_loss: checkpoint has 0.5, this program wants 0.7")
 run(1 train --preset smoke --train-lengths 3 --dense-loss 0.5)
 expect("reads rules off training graphs of two edges.*and there is none")
 
-# Training graphs are joined, with a file and with generated chains. The losses differ from those without joins.
+# Training graphs are joined, both those of a file and generated chains. The losses differ from the losses without
+# joins.
 set(plain train --preset smoke --data ${FOLDER}/data --epochs 1)
 run(3 ${plain} --out ${FOLDER}/plain)
 foreach(with detours branches both)
@@ -217,15 +218,15 @@ execute_process(COMMAND sh ${FOLDER}/lost.sh ${FOLDER}/run/model.safetensors ${F
 run(1 evaluate ${FOLDER}/lost)
 expect("lost/model.safetensors: value 0 of [a-z0-9_.]+ is nan, so this model has no answers: its run diverged")
 
-# Runs that diverge have no score, and are left out of the mean.
+# Runs that diverge have no score and do not count in the mean.
 run(3 train --preset smoke --epochs 1 --learning-rate 1e30 --clip-norm 0 --seeds 2)
 expect("mean of 0 of 2 seeds; seeds 1 and 2 diverged\n2 of 2 runs failed")
 expect_absent("k=[0-9]+ +[0-9n]" "runs that diverged are scored")
 
 expect_seeds_of_jobs(3 train --preset smoke --data ${FOLDER}/data --dropout 0.2)
 
-# Refused: a range of seeds that exceeds the largest seed, the seed that draws the dev chains, and a run of another
-# program.
+# The program refuses a range of seeds that exceeds the largest seed, the seed that draws the dev chains, and a run of
+# another program.
 expect_bounded_seeds(train --preset smoke)
 run(1 train --preset smoke --seed 499997)
 expect("--seed 499997: the dev chains are drawn by it, and would be trained on: give another")

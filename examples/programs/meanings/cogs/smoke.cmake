@@ -60,7 +60,7 @@ expect("--hold-out: \"deep\" is not one of the constructions name-before-theme, 
 run(1 train --preset smoke --hold-out infinitive)
 expect("--hold-out infinitive: no training sentence is left with this construction alone")
 
-# Options that change training sentences or initial vectors: each gives other losses, and evaluate can use the
+# Options that change training sentences or initial vectors. With each option, losses differ, and evaluate can read the
 # checkpoint.
 set(forms run)
 foreach(option "--word-dropout 0.3" --verb-from-word "--position-range 40" "--embedding-deviation 0.1" "--augment 0.7")
@@ -73,7 +73,7 @@ foreach(option "--word-dropout 0.3" --verb-from-word "--position-range 40" "--em
   run(3 train --preset smoke --epochs 1 ${arguments} --model transformer)
 endforeach()
 expect_different_losses(${forms})
-# The parts of a batch train on the same sentences, whatever number of threads computes them.
+# The sentences of a batch do not depend on the number of threads.
 set(perturbed train --preset smoke --epochs 1 --shares 4 --word-dropout 0.3 --position-range 40 --positional --augment 0.7 --augment-phrases both)
 run(3 ${perturbed} --threads 1 --out ${FOLDER}/one)
 run(3 ${perturbed} --threads 2 --out ${FOLDER}/two)

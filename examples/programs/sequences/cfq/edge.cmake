@@ -1,5 +1,5 @@
-# The Edge Transformer from question to query: batches in one part and in several, its forms, its answers, and the
-# options that it refuses.
+# Tests the Edge Transformer that translates a question to a query: batches in one part and in several parts, forms of
+# the model, answers, and refused options.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 
 set(train "")

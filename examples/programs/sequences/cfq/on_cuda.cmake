@@ -1,5 +1,5 @@
 # Tests the program on a GPU, or on the stand-in for a GPU: a model learns something and gives answers. The test of
-# cognition covers what this program has in common with cognition.
+# cognition tests what this program shares with cognition.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 file(MAKE_DIRECTORY ${FOLDER}/data ${FOLDER}/published)
 

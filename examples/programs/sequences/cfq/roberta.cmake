@@ -1,5 +1,5 @@
-# A pre-trained encoder: a small one with random values is fine-tuned and gives answers. It is refused if its files or
-# its sizes do not fit.
+# Tests a pre-trained encoder. A small encoder with random values is fine-tuned, and the model gives answers. An encoder
+# is refused if its files or its sizes do not fit.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 file(MAKE_DIRECTORY ${FOLDER}/data ${FOLDER}/published ${FOLDER}/other ${FOLDER}/empty)
 make_roberta(published 100)
@@ -21,7 +21,8 @@ foreach(model lrf transformer)
   expect("16 training pairs, 260 source and [0-9]+ target words")
   expect_run(${model} "0|3" scores.csv)
 
-  # A run in two sessions: the second one continues from the checkpoint, and does not load the published weights again.
+  # A run in two sessions. The second session continues from the checkpoint, and does not load the published weights
+  # again.
   run("0|3" ${train} --model ${model} --roberta ${FOLDER}/published --updates 10 --out ${FOLDER}/halves)
   run("0|3" ${train} --model ${model} --roberta ${FOLDER}/published --resume --out ${FOLDER}/halves)
   expect_same_files(${model}/model.safetensors halves/model.safetensors "${model}: another model in two sittings")
@@ -37,7 +38,7 @@ foreach(model lrf transformer)
 endforeach()
 says("encoder +embedding +layer 1 +layer 2" explain ${FOLDER}/lrf --data ${FOLDER}/data)
 
-# The published weights are the initial values: another encoder gives other losses.
+# The published weights are the initial values, so another encoder has other losses.
 run("0|3" ${train} --roberta ${FOLDER}/other --out ${FOLDER}/lrf-other)
 expect_different_losses(lrf lrf-other)
 refused("fuse: checkpoint has" ${train} --roberta ${FOLDER}/published --model transformer --resume --out ${FOLDER}/lrf)
@@ -48,7 +49,7 @@ refused("--roberta is an encoder of --model lrf or transformer" ${train} --rober
 refused("as many layers as its config.json says" ${train} --roberta ${FOLDER}/published --encoder-layers 3)
 refused("give --fuse target with it" ${train} --roberta ${FOLDER}/published --accumulate)
 refused("config.json" ${train} --roberta ${FOLDER}/empty)
-# An error names files of another format, if these are found in place of the expected weights or token files.
+# If files of another format are found in place of the expected weights or token files, the error names them.
 file(COPY ${FOLDER}/published/config.json DESTINATION ${FOLDER}/empty)
 file(WRITE ${FOLDER}/empty/pytorch_model.bin "")
 refused("model.safetensors: found only a pytorch_model.bin next to it" ${train} --roberta ${FOLDER}/empty)

@@ -10,7 +10,7 @@ foreach(model --model=lrf --model=transformer)
   run("0|3" ${arguments} --dropout 0 ${model} --backend cuda --out ${FOLDER}/device)
   expect_close(device)
 endforeach()
-# No dropout, since each part of a batch draws its own mask.
+# There is no dropout, because each part of a batch draws its own mask.
 set(arguments train --preset smoke --width 8 --test-size 2 --updates 16 --evaluate-every 4 --max-length 12)
 run("0|3" ${arguments} --backend reference --out ${FOLDER}/plain)
 needed_memory(memory ${arguments} --backend cuda)

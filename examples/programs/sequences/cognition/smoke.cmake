@@ -33,11 +33,11 @@ run(3 train --preset smoke --learning-rate 1e30 --clip-norm 0 --seeds 2)
 expect("no --out: nothing of this run is kept")
 expect("the loss is .*seed 1: .*  failed\n.*the loss is .*seed 2: .*  failed\nmean of 0 of 2 seeds; seeds 1 and 2 diverged\n")
 
-# The config.toml of one seed's run gives that run again.
+# The config.toml of one seed's run trains the same run again.
 run(3 train --config ${FOLDER}/two/seed-4/config.toml --out ${FOLDER}/four)
 expect_same_files(two/seed-4/model.safetensors four/model.safetensors "a seed's config.toml makes another model than the seed's run")
 
-# A new run in the folder of an old run keeps the old run's files under other names, each time.
+# Each new run in a folder renames the files of the old run.
 foreach(number 1 2)
   run(3 train --preset smoke --updates 5 --out ${FOLDER}/four)
   expect("four had a run already, which --resume would have gone on with: its checkpoint is now [^\n]*model.safetensors.old")

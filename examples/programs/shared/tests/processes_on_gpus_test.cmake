@@ -1,5 +1,6 @@
-# One run with --backend cuda in several processes that share a GPU, or the stand-in for a GPU. It must give the same
-# bits as one process, and print one line about how gradients are exchanged.  MPIRUN is the path of mpirun.
+# Tests a run with --backend cuda in several processes that share a GPU, or the stand-in for a GPU.  The run must have
+# the same bits as a run in one process, and print one line about how gradients are exchanged.  MPIRUN is the path of
+# mpirun.
 include(${CMAKE_CURRENT_LIST_DIR}/program_test.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/mpirun.cmake)
 

@@ -1,5 +1,5 @@
-# One run in several processes: which results are the same, what is refused, and which process reports it.  MPIRUN is
-# the path of mpirun.
+# Tests a run in several processes: which results are the same, what is refused, and which process reports an error.
+# MPIRUN is the path of mpirun.
 include(${CMAKE_CURRENT_LIST_DIR}/program_test.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/mpirun.cmake)
 
@@ -28,7 +28,7 @@ expect_same("four processes print other lines of scores than one:\n${of_four}" $
 foreach(file model.safetensors metrics.csv plots/loss.svg)
   expect_same_files(one/${file} four/${file} "four processes leave another ${file} than one")
 endforeach()
-# The number of shares is part of the run; the number of processes is not.
+# A resumed run must have the same number of shares, but may have another number of processes.
 refused("was trained with shares = 4, this run has shares = 2" train --preset smoke --shares 2 --out ${FOLDER}/one --resume)
 
 # Errors are reported in one line. If all processes have the same error, it is reported only once.

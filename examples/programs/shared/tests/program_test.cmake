@@ -1,5 +1,5 @@
 # Functions for the tests of all programs.  PROGRAM is the path of the program. FOLDER is a folder that only this test
-# uses; it is emptied first.
+# uses. It is emptied first.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 
@@ -24,7 +24,7 @@ function(expect what)
 endfunction()
 
 # Each of these functions runs the program with the arguments and expects `what` in the output. says() expects success,
-# refused() a refusal of the input, and misused() a refusal of the command line.
+# refused() expects that the input is refused, and misused() expects that the command line is refused.
 function(says what)  # ARGUMENTS...
   run(0 ${ARGN})
   expect("${what}")
@@ -111,8 +111,8 @@ function(expect_bad_lines good count)  # CASES...
   endforeach()
 endfunction()
 
-# A question is a line of JSON. predict must give the same answer for it on the command line, in the file asked.jsonl,
-# and on standard input. The answer is left in `output`.
+# Asks a question, which is a line of JSON, on the command line, in the file asked.jsonl, and on standard input. predict
+# must give the same answer each time. Stores the answer in `output`.
 function(expect_answer_of what question)
   run(0 predict ${FOLDER}/run "${question}")
   expect("${what}")
@@ -126,9 +126,9 @@ function(expect_answer_of what question)
   set(output "${answer}" PARENT_SCOPE)
 endfunction()
 
-# Asks a line of JSON without an answer, the same line with the predicted answer, and with another answer, which has
-# `wrong` in place of `pattern`. All three lines must get the same answer, and the note must count them. what: as in the
-# note.
+# Asks a line of JSON three times: without an answer, with the predicted answer, and with a wrong answer, which has
+# `wrong` in place of `pattern`. All three lines must get the same answer, and the note must count them. `what` is the
+# name of an answer in the note.
 function(expect_note_of_answers what pattern wrong question)
   execute_process(COMMAND ${PROGRAM} predict ${FOLDER}/run "${question}" OUTPUT_VARIABLE answer ERROR_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
   expect_same("a question without an answer has a note" "${output}" "")
@@ -164,8 +164,7 @@ function(needed_memory result)  # ARGUMENTS...
   set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
 endfunction()
 
-# Checks that the run has these files. Its config.toml must be sufficient to train the same model again, in folder
-# `again`.
+# Checks that the run has these files. With its config.toml, the same model must be trained again in the folder `again`.
 function(expect_run folder expected)  # STATUS FILES...
   list(TRANSFORM ARGN PREPEND ${folder}/)
   expect_files(${ARGN})
@@ -173,8 +172,7 @@ function(expect_run folder expected)  # STATUS FILES...
   expect_same_files(${folder}/model.safetensors again/model.safetensors "--config config.toml makes another model")
 endfunction()
 
-# evaluate must print the same scores for the run as the train command before it. Scores are the texts that match
-# `what`.
+# evaluate must print the same scores for the run as the train command before. Scores are the texts that match `what`.
 function(expect_scores_of_run what folder)
   string(REGEX MATCHALL "${what}" trained "${output}")
   run(0 evaluate ${folder})
@@ -196,8 +194,8 @@ function(run_file path result)
   set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 
-# The program `name` has an older name, `old`, by a link. Each prints the name by which it was called, and can use runs
-# of the other.
+# `old` is an older name of the program `name`, and is a link to the program. Under both names, the program prints the
+# name under which it was called, and reads runs that were made under either name.
 function(expect_old_name name old)  # ARGUMENTS of a train
   cmake_path(GET PROGRAM PARENT_PATH bin)
   foreach(called ${name} ${old})
@@ -221,9 +219,8 @@ function(expect_old_name name old)  # ARGUMENTS of a train
   endforeach()
 endfunction()
 
-# Trains several seeds by one command, and also each seed in a process of its own, as in a job array. The command with
-# --resume then collects the seeds that the processes have trained, and trains the missing ones. It must leave the same
-# files.
+# Trains several seeds with one command, and also each seed in a separate process, as in a job array. The command with
+# --resume then collects the runs of these processes, and trains the missing seeds. Both ways must write the same files.
 function(expect_seeds_of_jobs expected)  # ARGUMENTS...
   set(together ${ARGN} --seed 3 --seeds 3)
   run(${expected} ${together} --out ${FOLDER}/together)
@@ -323,7 +320,7 @@ function(expect_close folder)
   endif()
   foreach(a b IN ZIP_LISTS expected found)
     math(EXPR difference "${a} - ${b}")
-    # Of about 3 000 000, after forty updates: sums are added in another order.
+    # The losses are about 3 000 000. After forty updates, they differ because sums are added in another order.
     if(difference GREATER 300 OR difference LESS -300)
       message(FATAL_ERROR "${folder}: the losses in millionths are ${found}, those of the reference ${expected}")
     endif()

@@ -1,10 +1,10 @@
 # A run is killed, or interrupted by SIGINT or SIGTERM, in the middle of an epoch, and then resumed with --resume. It
-# must give the same bits and files as an uninterrupted run. While it runs, no other run may use its folder.
+# must have the same bits and files as an uninterrupted run. During the run, no other run may use its folder.
 # `arguments`: the arguments of a run of PROGRAM that takes some seconds and has three epochs.  FOLDER is a folder that
 # only this test uses.  `says`, if set: a text that the run must print, which shows that the intended case is tested.
 include(${CMAKE_CURRENT_LIST_DIR}/program_test.cmake)
 
-# Trains to the end. The status is 0, or 3 if so short a run did not learn its task.
+# Trains to the end. The status is 0, or 3 if the run did not learn its task, because it is short.
 function(train folder)
   run("0|3" ${arguments} --out ${FOLDER}/${folder} ${ARGN})
   if(DEFINED says)
@@ -55,7 +55,7 @@ run_until(KILL 137 killed "")
 execute_process(COMMAND sh -c "echo $$" OUTPUT_VARIABLE gone OUTPUT_STRIP_TRAILING_WHITESPACE)
 file(WRITE ${FOLDER}/killed/model.safetensors.part${gone} "killed while it wrote this")
 file(WRITE ${FOLDER}/killed/plots/loss.svg.part${gone} "and this")
-# As if killed after writing this line and before its checkpoint.
+# Simulates a run that was killed after it wrote this line and before it wrote the checkpoint.
 file(APPEND ${FOLDER}/killed/metrics.csv "9,999999,1,1,1,1,1,1\n")
 train(killed --resume)
 expect_whole(killed)

@@ -5,7 +5,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/program_test.cmake)
 # For each setting in the checkpoint of run `folder`: replaces it by numbers and by values of other types, then removes
 # it, and runs predict each time.
 # LEGAL: settings that may be any whole number from 0, so an answer is allowed.  OPTIONAL: settings that may be missing.
-# ARGUMENTS: those of predict.  EVALUATE: those of evaluate, which is run, too.
+# ARGUMENTS: the arguments of predict.  EVALUATE: the arguments of evaluate, which is also run.
 function(expect_sizes_refused folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LEGAL;OPTIONAL;ARGUMENTS;EVALUATE")
   cmake_path(GET PROGRAM PARENT_PATH bin)

@@ -36,7 +36,7 @@ expect("OOD structural +[0-9.]+ +4 +[0-9.]+ +[0-9]+ +[0-9]+ +[0-9]+ +4")  # with
 says("24 of 24 rows; agrees with the machine" explain ${FOLDER}/run --split train --test-size 4 --threshold 0)
 expect("distinct programs")
 
-# Rows in files. The labels that the machine knows are those in the files.
+# Rows in files. The machine's labels are those in the files.
 run(0 generate --one-way --rows 24 --test-size 4 --out ${FOLDER}/data)
 file(STRINGS ${FOLDER}/data/test.jsonl rows)
 list(GET rows 0 row)
@@ -62,7 +62,7 @@ foreach(file e.dot e.svg)
 endforeach()
 says("the right tree is|the machine's answer is right" explain ${FOLDER}/run --split test --row 2 --test-size 4)
 
-# A bad line is reported with its place, and all other lines are answered.
+# A bad line is reported with its position, and all other lines are answered.
 file(WRITE ${FOLDER}/lines.txt "${tree}\n( S ( NP\n( S wolf )\n${tree}\n")
 file(WRITE ${FOLDER}/lines.sh "exec \"$1\" predict \"$2\" < \"$3\"\n")
 execute_process(COMMAND sh ${FOLDER}/lines.sh ${PROGRAM} ${FOLDER}/run ${FOLDER}/lines.txt RESULT_VARIABLE status OUTPUT_VARIABLE answers ERROR_VARIABLE output)
@@ -118,8 +118,8 @@ run(0 predict ${FOLDER}/cooled --tree "${tree}")
 run("0|3" train --preset small --temperature 1 --cooling 0 --rows 8 --test-size 4 --steps 2 --width 8 --heads 2 --updates 1 --warmup 0 --out ${FOLDER}/uncooled)
 expect_run(uncooled 3 model.safetensors)
 
-# generate --as sequences writes the same lines to files for the program pairs. It takes parentheses as words, and can
-# be trained on these files.
+# generate --as sequences writes the same lines to files for the program pairs. The program pairs treats parentheses as
+# words, and can be trained on these files.
 cmake_path(GET PROGRAM PARENT_PATH bin)
 set(this ${PROGRAM})
 run(0 generate --as sequences --one-way --rows 24 --test-size 4 --out ${FOLDER}/sequences)
@@ -171,8 +171,8 @@ endforeach()
 run(1 train --preset smoke --data ${FOLDER}/tiny --choice gumbel --resume --out ${FOLDER}/with--choice=gumbel-released)
 expect("choice: checkpoint has \"gumbel-released\", this program wants \"gumbel\"")
 
-# Operations and arguments can be chosen in different ways. A resumed run must have the same ways, and the config of a
-# run gives the same run again.
+# Operations and arguments can be chosen in different ways. A resumed run must choose in the same ways, and the config
+# file of a run trains the same run again.
 expect_different_losses(with--choice=gumbel with--choice=gumbel-released with--operation-choice=gumbel
   with--argument-choice=gumbel with--argument-choice=gumbel-released)
 set(alone ${FOLDER}/with--operation-choice=gumbel)
