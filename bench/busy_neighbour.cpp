@@ -1,6 +1,7 @@
-// triad-busy-neighbour: times a training step with one thread and with several threads, in three situations: on a quiet
-// machine, next to a process that computes without a pause on any processor, and next to such a process on the last
-// processor.  Each time is the median of nine rounds.  Steps with one thread and steps with several threads alternate.
+// triad-busy-neighbour: times a training step with one thread and with several threads.  There are three situations: a
+// quiet machine; a second process that computes without a pause and may run on any processor; and the same process on
+// the last processor.  Each time is the median of nine rounds.  Steps with one thread and steps with several threads
+// alternate.
 //   triad-busy-neighbour [THREADS [ROUNDS [STEP]]]      STEP: a part of the names of the steps to time
 // SPDX-License-Identifier: Apache-2.0
 

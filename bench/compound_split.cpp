@@ -51,8 +51,8 @@ struct problem {
   text::compound_split run() const { return text::split_by_compounds(atoms, compounds, words, how); }
 };
 
-/// Checks the sizes of the parts, that all test words occur in training, that no example occurs twice, that the
-/// divergence of atoms is small, and that the divergence of compounds is larger than in a random split.
+/// Checks the sizes of the parts.  All test words must occur in training, and no example may occur twice.  The
+/// divergence of atoms must be small, and the divergence of compounds must be larger than in a random split.
 verdict check(int examples) {
   problem const p(examples);
   auto const found = p.run();

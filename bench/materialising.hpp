@@ -131,7 +131,7 @@ struct materialising_attention {
              cuda::std::array<index_t, 3>{m.stride(0), m.stride(2), m.stride(1)}}};
   }
 
-  /// Calls f(graph, head) for all heads of all graphs, on all threads.  Each thread has a serial backend of its own.
+  /// Calls f(graph, head) for all heads of all graphs, on all threads.  Each thread has its own serial backend.
   template <class F>
   static void each_head(triad::cpu::backend& ex, sizes const& z, F&& f) {
     triad::cpu::parallel_for(ex, z.b * z.h, [&](index_t task, int) {

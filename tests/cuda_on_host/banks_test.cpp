@@ -26,9 +26,9 @@ using namespace triad;
 using namespace triad::cuda;
 using namespace triad::cuda::triangles;
 
-/// Returns the largest number of different words that threads access in one bank at the same time. 32 threads access 4
-/// bytes each at the same time, or 16 threads 8 bytes each, or 8 threads 16 bytes each. at(thread of the warp) must
-/// return an offset in shared memory, or -1 if the thread does not access memory.
+/// Returns the largest number of different words that threads access in one bank at the same time. The hardware serves
+/// 32 threads with 4 bytes each at the same time, or 16 threads with 8 bytes each, or 8 threads with 16 bytes each.
+/// at(thread of the warp) must return an offset in shared memory, or -1 if the thread does not access memory.
 template <class F>
 int ways(int bytes, F const& at) {
   int const together = 128 / bytes;

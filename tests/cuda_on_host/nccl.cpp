@@ -1,5 +1,5 @@
-// The NCCL functions that triad/parallel/nccl.cuh calls, on the host. Threads stand for processes; each thread has a
-// stream of its own.
+// The NCCL functions that triad/parallel/nccl.cuh calls, on the host. Threads play the role of processes, and each has
+// its own stream.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A send and the matching receive become steps of both streams once both groups have ended:

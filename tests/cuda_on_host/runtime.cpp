@@ -49,7 +49,7 @@ error_text const& of(cudaError_t code) {
   return unknown;
 }
 
-// As in the CUDA runtime, each thread of the host has an error of its own.
+// As in the CUDA runtime, each thread of the host has its own error.
 thread_local cudaError_t last = cudaSuccess, explained = cudaSuccess;
 thread_local std::string why_explained, sentence;
 

@@ -26,7 +26,7 @@ inline constexpr lying all_ways[] = {lying::padded};  // TSan is slow, and races
 inline constexpr lying all_ways[] = {lying::rows, lying::padded, lying::columns, lying::every_second};
 #endif
 
-/// A backend with memory of its own.  `results` collects the results of the work.
+/// A backend with its own memory.  `results` collects the results of the work.
 template <class Ex>
 class session {
  public:

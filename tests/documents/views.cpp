@@ -31,7 +31,7 @@ void parts() {
   std::vector<double> a(4 * 6, 1.0), b(4 * 6, 2.0), c(6 * 3), both(6 * 6);
   tensor<double, dyn, dyn> const x(a.data(), 4, 6), y(b.data(), 4, 6), z(both.data(), 6, 6);
   cpu::backend ex;
-  // c = columns 0..2 of y, transposed, times columns 0..2 of x. None of the three is copied.
+  // c = columns 0..2 of y, transposed, times columns 0..2 of x. No matrix is copied.
   matmul(ex, transposed(column_block(y, 0, 3)), column_block(x, 0, 3), make_matrix(c.data(), 3, 3, 3));
   expect(c[0] == 8, "4 rows of 1 times 2");
   matmul(ex, transposed(y), x, column_block(z, 0, 6));

@@ -77,8 +77,8 @@ TEMPLATE_TEST_CASE("chains and residuals of row layers have the gradient of thei
   auto const x = random_values(rows * d, 1);
   tensor<double const, dyn, dyn> const in(x.data(), rows, d);
   for (double rate : {0.0, 0.3}) {
-    // Tests both ways to add the input: in the residual layer, around a chain or a norm, and in the epilogue of a
-    // matrix product, around a feed-forward block or an affine map.
+    // Tests both ways to add the input. Around a chain or a norm, the residual layer adds it. Around a feed-forward
+    // block or an affine map, the epilogue of a matrix product adds it.
     auto const mixed =
         chain(residual(feed_forward<double>(d, 7, d, rate)),
               chain(before_norm<double, feed_forward<double>, dyn>(feed_forward<double>(d, 4, d, rate), d),

@@ -1,5 +1,5 @@
-// Tests the Transformer parser: its gradient for all combinations of options, that the results for a sentence do not
-// depend on the other sentences of the batch, and that memory is linear in the length of a sentence.
+// Tests the Transformer parser: its gradient for all combinations of options. The results for a sentence must not
+// depend on the other sentences of the batch. Memory must be linear in the length of a sentence.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/transformer_parser.hpp"
 

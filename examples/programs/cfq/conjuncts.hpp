@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   SELECT ... WHERE { a b c . FILTER ( ?x0 != M1 ) . d e f }       conjuncts: the text between { and }, split at `.`
-// Two queries are equal if both have the same text before { and the same conjuncts, each equally often.  No text may
-// follow }.
+// Two queries are equal if both have the same text before { and the same conjuncts, with the same number of
+// repetitions.  No text may follow }.
 #pragma once
 
 #include <algorithm>

@@ -271,9 +271,9 @@ class glued_graphs {
   int labels_;         // number of the first name that is a target but no label
   std::size_t names_;  // number of names of edges and targets
   std::vector<int> name_of_target_, composed_, kind_;
-  // These tables have true for what occurs in a given graph. follows_, by two labels: an edge with the second label
-  // follows an edge with the first. leaves_, by kind and label: an edge with the label follows an edge to a node of the
-  // kind. left_, by label: an edge with the label follows any edge.
+  // An element of these tables is true if a given graph has two consecutive edges with a property. follows_, by two
+  // labels: the edges have these labels in this order. leaves_, by kind and label: the first edge leads to a node of
+  // the kind, and the second edge has the label. left_, by label: the second edge has the label.
   std::vector<bool> follows_, leaves_, left_;
   std::vector<std::vector<std::vector<std::size_t>>> with_answer_;            // graphs, by name and number of edges
   std::vector<std::vector<std::pair<std::size_t, std::size_t>>> with_label_;  // graphs and edges, by label

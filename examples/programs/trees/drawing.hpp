@@ -91,8 +91,8 @@ inline std::string svg_page(double width, double height, std::string const& cont
 }  // namespace detail
 
 /// Draws the input tree and the tree of every step.  The title above a tree is the step's operation.  On the left side,
-/// an arc leads to a step from each tree that it reads.  The larger the weight, the wider the arc.  Steps that the
-/// result does not need are grey.
+/// an arc leads from each tree that a step reads to the step.  The larger the weight, the wider the arc.  Steps that
+/// the result does not need are grey.
 inline std::string to_svg(explanation const& e) {
   using programs::detail::escaped, programs::detail::number;
   constexpr double margin = 16, beside = 22;

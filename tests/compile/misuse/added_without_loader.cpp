@@ -1,4 +1,4 @@
-// Passes a function to add samples that does not take the loader as an argument.
+// Passes a function that adds samples, but does not take the loader as an argument.
 // expect: the last function is called as add_one(loader, sample), and this one cannot be
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>

@@ -1,11 +1,11 @@
 // Makes chains of facts.  The rules of composition are taken from training rows of two facts.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A chain is made in these steps.  First, the answer is drawn uniformly from the answers of all rules, and becomes the
-// first fact.  Then, until there are k facts, one fact is drawn uniformly among the facts that are the result of a
-// rule, a rule is drawn uniformly among the rules with this result, and the two facts that the rule composes replace
-// the drawn fact.  The finished chain is kept if the rules derive its answer and no other answer, in any order of
-// composition.
+// A chain is made in these steps.  First, the answer is drawn uniformly from the answers of all rules.  It is the first
+// fact.  Then facts are replaced until there are k facts: one fact is drawn uniformly among the facts that are the
+// result of a rule; a rule is drawn uniformly among the rules with this result; and the two facts that the rule
+// composes replace the drawn fact.  The finished chain is kept if the rules derive its answer and no other answer, in
+// any order of composition.
 //
 // These chains can have any length, but need only compositions that occur in training.  The answers to the chains of
 // chain_generator hold in every family, and may need rules that no training row shows.  In many of the chains made

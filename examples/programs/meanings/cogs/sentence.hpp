@@ -1,4 +1,4 @@
-// A sentence and its graph. Each token has a parent, a label of the edge from the parent, and labels of its own.
+// A sentence and its graph. Each token has a parent, a label of the edge from the parent, and its own labels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -59,7 +59,7 @@ index_t largest_within(std::size_t limit, index_t most, Bytes const& bytes) {
 
 /// Calls f(ex) with a backend that plans its memory for 16 threads, on every machine.  The planned memory decides into
 /// which parts a batch is divided, and the parts decide which random numbers are drawn and how sums are rounded.  So
-/// the plan must not depend on --threads.  Each thread has scratch memory of its own, so more than 16 threads need
+/// the plan must not depend on --threads.  Each thread has its own scratch memory, so more than 16 threads need
 /// somewhat more memory than planned.  The memory size that a program prints includes it.
 template <class Ex, class F>
 auto planning_alike(Ex& ex, F&& f) {

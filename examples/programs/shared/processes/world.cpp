@@ -69,7 +69,7 @@ std::unique_ptr<process_group> by_mpi(int* argc, char*** argv) {
         "libopenmpi-dev) has it next to it; copy both, build it again, or start one process",
         library.string());
   }
-  // MPI later loads libraries of its own.  They look up MPI's symbols among the global symbols of the program.
+  // MPI later loads more libraries.  They look up MPI's symbols among the global symbols of the program.
   void* const opened = ::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
   auto const make =
       opened == nullptr
