@@ -16,10 +16,10 @@
 //
 // The floor omits exponentials, memory traffic, norms, dropout, loss and Adam.  Some benchmarks only move data
 // (scatter_add_rows, transform, adam).  The floor of these is the number of bytes divided by the rate of a copy on the
-// device, which is measured on first use.  The last column of these is GB/s.
+// device, which is measured on first use.  For these benchmarks the last column is in GB/s.
 //
-// --once is for a profiler.  The work runs twice and is not recorded.  The second run is between cudaProfilerStart()
-// and cudaProfilerStop(), so `ncu --profile-from-start off` profiles only this run.
+// With --once, a profiler can look at one run.  The work runs twice and is not recorded.  The second run is between
+// cudaProfilerStart() and cudaProfilerStop(), so `ncu --profile-from-start off` profiles only this run.
 #include <algorithm>
 #include <cstdio>
 #include <functional>

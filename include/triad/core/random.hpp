@@ -8,8 +8,8 @@
 //
 // Dropout divides the elements of a tensor into blocks of 64.  Block k uses the sixteen counters with the numbers 16 k
 // to 16 k + 15, so sixteen vector lanes can compute a block at once.  Word w of counter 16 k + q decides whether
-// element 64 k + 16 w + q is kept.  From element 2^34 on, the number of the counter exceeds 32 bits.  The upper half of
-// the number then changes the word of the step.
+// element 64 k + 16 w + q is kept.  From element 2^34 on, the number of a counter has more than 32 bits.  The upper 32
+// bits, times an odd constant, are then combined by XOR with the word that has the step.
 #pragma once
 
 #include <cstdint>

@@ -52,8 +52,9 @@ constexpr example_range examples_of_share(index_t share, index_t shares, std::si
   return {at(share), at(share + 1)};
 }
 
-/// Adds rows of `values` numbers along the tree.  There is one row for each of 2^k shares.  The rows are added one
-/// after another, and only k rows are kept.  Allocates memory only in the constructor.
+/// Adds the results of 2^k shares in pairs, like the nodes of a binary tree (parallel/communicator.hpp).  The result of
+/// a share is a row of `values` numbers.  The rows come one after another, and only k rows are stored.  Allocates
+/// memory only in the constructor.
 template <class T, backend Ex>
 class share_sums {
  public:

@@ -11,8 +11,8 @@ namespace triad::TRIAD_REFERENCE {
 
 namespace detail {
 
-/// Calls f(node, n, s, edge) for every node.  n is the number of nodes in the graph of the node.  s(j) returns the
-/// score of node j as the parent of the node.  edge(j) returns the row of this score.
+/// Calls f(node, n, s, edge) for every node.  n is the number of nodes in the graph.  s(j) returns the score of node j
+/// as the parent of `node`.  edge(j) returns the number of the row of `score` that has this score.
 template <class T, class F>
 void each_child(arc_cross_entropy_options const& options, graph_batch const& g, vec<T const> score, F&& f) {
   for (index_t b = 0; b < g.dims.graphs; ++b) {

@@ -15,7 +15,7 @@
 namespace triad::cuda {
 
 /// The product d = a b + beta c + bias.  All matrices are column-major, and the bias has one value for each row of d.
-/// c and d are not transposed.
+/// The matrices c and d are not transposed.
 struct fused_product {
   blas_size size;  // count 1
   blas_operand<float const> a, b, c;

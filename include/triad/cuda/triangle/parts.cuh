@@ -291,8 +291,9 @@ class keeper {
     auto const w = e % 64 / 16;  // selected by value, because indexed words would be stored in memory
     return (w < 2 ? w == 0 ? words[0] : words[1] : w == 2 ? words[2] : words[3]) >= threshold_;
   }
-  /// Calls dropped(e) for each of `count` elements that dropout does not keep, where e is counted from element `first`.
-  /// `threads` threads call this function together, because one counter decides four elements, which are sixteen apart.
+  /// Looks at the `count` elements that begin with element `first`.  Calls dropped(e) if dropout sets element first + e
+  /// to zero.  `threads` threads call this function together, because one counter decides four elements, which are
+  /// sixteen apart.
   template <class F>
   TRIAD_DEVICE void each_dropped(index_t first, int count, int thread, int threads, F&& dropped) const {
     auto const block = static_cast<std::uint64_t>(first) / 64;

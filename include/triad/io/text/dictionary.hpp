@@ -72,8 +72,8 @@ class dictionary {
     return result;
   }
 
-  /// Returns a dictionary of pairs (token, count), in the order of `entries`.  Throws data_error if a token occurs a
-  /// second time, unless the number of the second entry is in `overwriting`.
+  /// Returns a dictionary of pairs (token, count), in the order of `entries`.  Throws data_error if a token is
+  /// repeated, unless the index of the entry that repeats it is in `overwriting`.
   static dictionary of(std::span<std::pair<std::string, long long> const> entries,
                        std::span<index_t const> overwriting = {}) {
     dictionary result;
