@@ -1,10 +1,11 @@
-"""Tests the line of Python code in the project's README."""
+"""Tests Python code in the project's README and in docs/python.md."""
 import re
 from pathlib import Path
 
 import pytest
 
 README = Path(__file__).resolve().parents[3] / "README.md"
+PAGE = README.parent / "docs" / "python.md"
 
 
 @pytest.mark.skipif(not README.exists(), reason="the package lies outside of triad's checkout")
@@ -13,3 +14,22 @@ def test_the_line_of_the_readme_runs():
     names = {}
     exec(line, names)
     assert names["y"].shape == (8, 20, 20, 64)
+
+
+def code_below(heading):
+    """Returns the first block of Python code below a heading of docs/python.md."""
+    return PAGE.read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("```python\n")[1].split("```")[0]
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="the package lies outside of triad's checkout")
+def test_the_training_loop_of_the_page_learns():
+    names = {}
+    exec(code_below("A training loop"), names)
+    assert names["loss"].item() < 0.01
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="the package lies outside of triad's checkout")
+def test_the_tree_of_the_page_is_swapped():
+    names = {}
+    exec(code_below("Trees"), names)
+    assert (names["swapped"][:3] == names["fillers"][[0, 2, 1]]).all() and not names["swapped"][3:].any()
