@@ -303,7 +303,7 @@ def shaped(*shape, dtype=torch.float32):
     (dict(form="squared"), ValueError, "form is 'squared'"),
     (dict(k=shaped(2, 3, 3, 1, 2, dtype=torch.float64)), TypeError, "k is torch.float64, and q is torch.float32"),
     (dict(q=shaped(2, 3, 3, 1, 2, dtype=torch.int64)), TypeError, "q is torch.int64"),
-    (dict(k=np.zeros((2, 3, 3, 1, 2), np.float32)), TypeError, "expected a tensor of PyTorch"),
+    (dict(k=np.zeros((2, 3, 3, 1, 2), np.float32)), TypeError, "all arguments must be tensors, or all must be arrays"),
     (dict(q="triangle"), TypeError, "expected a tensor of PyTorch, a NumPy array"),
     (dict(mask=torch.zeros(2, 3, 3, 3)), TypeError, "expected a bool tensor"),
     (dict(mask=torch.zeros(5, 3, 3, 3, dtype=torch.bool)), ValueError, "broadcasts"),

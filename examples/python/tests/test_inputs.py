@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import torch
 
-from triad_torch import (EdgeTransformer, FuseAttention, Roles, TriangularAttention, bind, car, child, fuse_attention,
-                         graft, triangular_attention)
+from triad_torch import (EdgeTransformer, EdgeTransformerLayer, FuseAttention, Roles, TriangularAttention, bind, car,
+                         child, fuse_attention, graft, triangular_attention)
 
 
 def operands(kind="torch", n=3):
@@ -61,6 +61,34 @@ def test_masks_and_sources_of_another_kind_are_refused_by_name():
         triangular_attention(*x, mask=mask.to_sparse())
     with pytest.raises(TypeError, match="causal_sources is of layout torch.sparse_coo"):
         triangular_attention(*x, causal_sources=torch.tensor([1, 2]).to_sparse())
+
+
+@pytest.mark.parametrize("kind", ["torch", "numpy"])
+def test_a_mask_of_padding_nodes_is_refused_with_the_remedy(kind):
+    mask = np.ones((2, 3), bool)
+    says = re.escape("expected (2, 3, 3, 3) or what broadcasts to it; for padding nodes, pass ~pad[:, None, :, None]")
+    with pytest.raises(ValueError, match=says):
+        triangular_attention(*operands(kind), mask=torch.from_numpy(mask) if kind == "torch" else mask)
+    with pytest.raises(ValueError, match="broadcasts to it$"):
+        triangular_attention(*operands(kind), mask=torch.from_numpy(mask.T) if kind == "torch" else mask.T)
+
+
+@pytest.mark.parametrize("form", ["full", "value_ablation", "attention_ablation", "both_ablations", "flat"])
+def test_the_remedy_hides_padding_nodes(form):
+    layer, x = EdgeTransformerLayer(8, 2, form=form).eval(), torch.randn(2, 5, 5, 8)
+    pad = torch.tensor([[False] * 5, [False] * 3 + [True] * 2])
+    padded, alone = layer(x, ~pad[:, None, :, None]), layer(x[1:, :3, :3])
+    assert torch.allclose(padded[1, :3, :3], alone[0], atol=1e-5)
+
+
+def test_tensors_and_arrays_are_not_mixed():
+    tensors, arrays = operands(), operands("numpy")
+    with pytest.raises(TypeError, match="v1 is ndarray, and q is Tensor: all arguments must be tensors, or all"):
+        triangular_attention(*tensors[:2], arrays[2], tensors[3])
+    with pytest.raises(TypeError, match="v2 is Tensor, and q is ndarray: all arguments must be tensors, or all"):
+        triangular_attention(*arrays[:3], tensors[3])
+    with pytest.raises(TypeError, match="^x is ndarray, expected a tensor of PyTorch$"):
+        TriangularAttention(2, 1)(np.zeros((2, 3, 3, 2), np.float32))
 
 
 def test_tensors_that_only_look_unusual_are_computed():

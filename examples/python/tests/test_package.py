@@ -211,6 +211,9 @@ def test_the_module_says_what_it_found():
     done = subprocess.run([sys.executable, "-m", "triad_torch", "--found"], capture_output=True, text=True)
     assert done.returncode == 0 and _kernels.description() in done.stdout
     assert re.search(r"^products by \w.*, \w+: [1-9]\d* of [1-9]\d* GFLOP/s a core$", done.stdout, re.M)
+    done = subprocess.run([sys.executable, "-m", "triad_torch", "--help"], capture_output=True, text=True)
+    told = " ".join(done.stdout.split())
+    assert "in forward and backward passes." in told and "(default: 400x5,1x32,1x64,1x128)" in told
     done = subprocess.run([sys.executable, "-m", "triad_torch", "--shapes", "5"], capture_output=True, text=True)
     assert done.returncode == 2 and "--shapes is '5'" in done.stderr
     overhead = [sys.executable, "-m", "triad_torch", "--overhead", "--shapes", "1x5", "--seconds", "0"]

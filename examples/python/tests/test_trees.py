@@ -1,4 +1,6 @@
 """Tests the tree algebra with unit vectors and with orthonormal roles, for NumPy and for PyTorch."""
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -119,7 +121,8 @@ def test_what_is_wrong_is_said():
     roles = Roles.gather(3)
     for call, says in [(lambda: car(roles, np.zeros((2, 6, 3))),
                         r"x has shape \(2, 6, 3\), expected \(..., 7, filler\)"),
-                       (lambda: child(roles, np.zeros((7, 3)), 2), "child 2 is asked for, and a node has 2"),
+                       (lambda: child(roles, np.zeros((7, 3)), 2),
+                        "child 2 is asked for, and a node has 2 children, counted from 0"),
                        (lambda: bind(roles, np.zeros((6, 3))), "one a position"),
                        (lambda: Roles.dense(3, width=6), "orthonormal in 7"),
                        (lambda: Roles.gather(0), "expected 2 or more and 1 or more"),
@@ -130,6 +133,35 @@ def test_what_is_wrong_is_said():
             call()
     with pytest.raises(TypeError, match="float32 or float64"):
         car(roles, np.zeros((7, 3), np.int32))
+
+
+@pytest.mark.parametrize("function, call", [
+    (car, "car(roles, x)"), (cdr, "cdr(roles, x)"), (root, "root(roles, x)"), (unbind, "unbind(roles, x)"),
+    (bind, "bind(roles, fillers)"), (plant, "plant(roles, filler)")])
+def test_the_order_of_swapped_arguments_is_said(function, call):
+    with pytest.raises(TypeError, match=f"^roles is ndarray, expected Roles: .* {re.escape(call)}$"):
+        function(np.zeros((7, 3)), Roles.gather(3))
+
+
+def test_the_order_of_three_arguments_is_said():
+    roles, tree = Roles.gather(3), torch.zeros(7, 3)
+    for function in (child, graft):
+        with pytest.raises(TypeError, match=rf"roles is Tensor, .* {function.__name__}\(roles, x, c\)$"):
+            function(tree, roles, 0)
+    with pytest.raises(TypeError, match=r"roles is list, .* cons\(roles, children, filler\)$"):
+        cons([tree], roles, torch.zeros(3))
+
+
+@pytest.mark.parametrize("roles, shape", [(Roles.gather(3), (7, 2)), (Roles.dense(3), (2, 7))], ids=repr)
+def test_cons_takes_a_list_of_one_kind(roles, shape):
+    for tree in (torch.zeros(2, *shape), np.zeros((2, *shape))):
+        with pytest.raises(TypeError, match=r"children is \w+, expected a list of trees, such as \[left, right\]"):
+            cons(roles, tree, tree[:, 0])
+    array, tensor = np.zeros(shape, np.float32), torch.zeros(shape)
+    for children, filler, says in [([tensor, array], torch.zeros(2), r"children\[1\] is ndarray, and filler is Tensor"),
+                                   ([tensor], np.zeros(2, np.float32), r"children\[0\] is Tensor, and filler is nda")]:
+        with pytest.raises(TypeError, match=f"{says}.*: all arguments must be tensors, or all must be arrays"):
+            cons(roles, children, filler)
 
 
 def test_trees_of_jax():

@@ -1,12 +1,14 @@
 """Prints which kernels and libraries were found, and compares triangular attention with PyTorch's own operations, in
 forward and backward passes.
 
-    python -m triad_torch                 prints both; takes less than two minutes
-    python -m triad_torch --found         only prints which kernels and libraries were found
+    python -m triad_torch                 prints both; takes one to several minutes
+    python -m triad_torch --found         prints which kernels and libraries were found, and ends
     python -m triad_torch --memory        also measures the memory of each, in processes of their own
     python -m triad_torch --shapes 1x128,1x64,1x32,400x5    batch x nodes
     python -m triad_torch --memory --svg FILE --shapes 1x16,1x32,1x64,1x128    also draws a figure
     python -m triad_torch --overhead --shapes 1x32    measures the cost of calls through PyTorch
+
+The times mean nothing if other programs use the processor.
 """
 from __future__ import annotations
 
@@ -203,11 +205,12 @@ def compare(shapes, memory: bool, seconds: float) -> dict[str, list[tuple[int, f
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m triad_torch", description=__doc__.splitlines()[0])
-    parser.add_argument("--found", action="store_true", help="print what was found, and end")
-    parser.add_argument("--memory", action="store_true", help="also peak memory beyond the process's own")
-    parser.add_argument("--shapes", default="400x5,1x32,1x64,1x128", help="batch x nodes, by commas")
-    parser.add_argument("--seconds", type=float, default=3, help="for each figure (default: 3)")
+    parser = argparse.ArgumentParser(prog="python -m triad_torch", description=__doc__.split("\n\n")[0])
+    parser.add_argument("--found", action="store_true", help="print what was found, and end, without the comparison")
+    parser.add_argument("--memory", action="store_true", help="also measure the memory of a step")
+    parser.add_argument("--shapes", default="400x5,1x32,1x64,1x128",
+                        help="batch x nodes, with commas between them (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=3, help="time for each measurement (default: 3)")
     parser.add_argument("--svg", help="draw time and memory into this file; of one batch size, with --memory")
     parser.add_argument("--overhead", action="store_true",
                         help="what calls through PyTorch take beyond the kernels as they are, and what part of a step that is")

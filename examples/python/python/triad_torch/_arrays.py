@@ -18,6 +18,15 @@ def is_torch(x) -> bool:
         base.__module__.split(".")[0] == "torch" for base in type(x).__mro__)
 
 
+def expect_one_kind(given: dict) -> None:
+    """Refuses arguments of which some are tensors of PyTorch and others are arrays."""
+    (first, x), *others = given.items()
+    for name, y in others:
+        if is_torch(x) != is_torch(y) and all(hasattr(z, "__dlpack__") for z in (x, y)):
+            raise TypeError(f"{name} is {type(y).__name__}, and {first} is {type(x).__name__}: all arguments must be "
+                            "tensors, or all must be arrays")
+
+
 def _type_name(x) -> str:
     """Returns the name of x's element type, such as float32 or bfloat16."""
     return str(getattr(x, "dtype", "")).rpartition(".")[2]

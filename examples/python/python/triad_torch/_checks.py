@@ -27,6 +27,14 @@ def rate(value: float, name: str) -> float:
     return float(value)
 
 
+def mask_error(given: tuple, expected: tuple) -> ValueError:
+    """Returns the error for a mask whose shape does not broadcast to the expected one."""
+    remedy = ""
+    if len(expected) == 4 and given == expected[:2]:
+        remedy = "; for padding nodes, pass ~pad[:, None, :, None], where pad is True for padding nodes"
+    return ValueError(f"mask has shape {given}, expected {expected} or what broadcasts to it{remedy}")
+
+
 def source_count(value) -> int:
     """Returns the number of sources, which is the same for all graphs."""
     count = whole(value, "causal_sources")

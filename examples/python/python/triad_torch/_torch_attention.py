@@ -5,7 +5,7 @@ import math
 
 import torch
 
-from . import _checks, _operators
+from . import _arrays, _checks, _operators
 from .attention import _expect_shapes, has_right, sizes_of
 
 _computed = {torch.float32: torch.float32, torch.float64: torch.float64, torch.bfloat16: torch.float32,
@@ -16,7 +16,7 @@ _whole = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 def expect_dense(x: torch.Tensor, name: str) -> None:
     """Refuses tensors that are not dense, because the kernels read their numbers from memory."""
     if not isinstance(x, torch.Tensor):
-        raise TypeError(f"{name} is {type(x).__name__}, expected a tensor of PyTorch, as the others are")
+        raise TypeError(f"{name} is {type(x).__name__}, expected a tensor of PyTorch")
     if x.is_nested:
         raise TypeError(f"{name} is a nested tensor, expected a dense one, as {name}.to_padded_tensor(0.0) makes it")
     if x.layout != torch.strided:
@@ -64,7 +64,7 @@ def _masked(mask, shape: tuple, device) -> torch.Tensor:
     try:
         mask = mask.broadcast_to(shape)
     except RuntimeError:
-        raise ValueError(f"mask has shape {tuple(mask.shape)}, expected {shape} or what broadcasts to it") from None
+        raise _checks.mask_error(tuple(mask.shape), shape) from None
     return mask.logical_not().contiguous()
 
 
@@ -99,6 +99,7 @@ def of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
     given = {"q": q, "k": k, "v1": v1}
     if has_right(form):
         given["v2"] = v2
+    _arrays.expect_one_kind(given)
     for name, x in given.items():
         computed = expect_type(x, name)
         if x.dtype != q.dtype and not torch.is_autocast_enabled(q.device.type):

@@ -78,7 +78,7 @@ def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = No
     mask           bool (batch, n, n, n) at [b, i, l, j], or broadcastable to this shape; with `offsets` (sum of n^3).
                    True means that a triangle takes part, as in scaled_dot_product_attention.  The score of a triangle
                    that does not take part is `fill`.  If no triangle of an edge takes part, the edge gets the mean
-                   over all middle nodes.
+                   over all middle nodes.  If pad (batch, n) is True for padding nodes, pass ~pad[:, None, :, None].
     scale          factor of the scores; None: 1 / sqrt(width).
     dropout_p      dropout rate of the weights p, after the softmax.  There is no argument `training`: pass 0 to
                    evaluate.
@@ -110,6 +110,7 @@ def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = No
 
 def _read_all(given: dict[str, Any], ragged: bool) -> dict[str, np.ndarray]:
     """Checks that all arrays have the same shape and type.  Returns them in the type for computing."""
+    _arrays.expect_one_kind(given)
     arrays = {name: _arrays.read(x, name) for name, x in given.items()}
     for name, x in arrays.items():
         if x.dtype != arrays["q"].dtype:
@@ -126,7 +127,7 @@ def _masked(mask, shape: tuple) -> np.ndarray:
     try:
         mask = np.broadcast_to(mask, shape)
     except ValueError:
-        raise ValueError(f"mask has shape {mask.shape}, expected {shape} or what broadcasts to it") from None
+        raise _checks.mask_error(mask.shape, shape) from None
     return np.ascontiguousarray(~mask).view(np.uint8)
 
 

@@ -28,7 +28,8 @@ class TriangularAttention(nn.Module):
     dropout        rate for the attention's weights, in training.
     bias           whether projections have biases.  In the released program, those for COGS and CFQ have biases, and
                    those for CLUTRR do not.
-    form           as in triangular_attention().
+    form           as in triangular_attention().  On a host, float64 and the form "flat" are computed by plain loops on
+                   one thread.  They are slow: use them for checks and not for training.
 
     Parameters have the names of the released program: linears.0 is the query, 1 the key, 2 the left value, 3 the right
     value, and 5 the output.  In the flat form, 0 is the key, 1 the value, 2 the query, and 3 the output.  If a
@@ -73,10 +74,11 @@ class TriangularAttention(nn.Module):
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None, causal_sources=None,
                 generator: torch.Generator | None = None, fill: float = -1e9) -> torch.Tensor:
-        """x (b, n, n, width): the state of edge (i, j) at [b, i, j].
+        """x (b, n, n, width): the state of edge (i, j) at [b, i, j].  Returns a tensor of the same shape.
 
         mask, causal_sources, generator and fill are those of triangular_attention().  True in mask means that a
-        triangle takes part; 1 in the released program's mask means that it does not."""
+        triangle takes part; 1 in the released program's mask means that it does not.  If pad (b, n) is True for padding
+        nodes, pass mask=~pad[:, None, :, None]."""
         expect_dense(x, "x")
         if x.dim() != 4 or x.shape[1] != x.shape[2] or x.shape[3] != self.width:
             raise ValueError(f"x has shape {tuple(x.shape)}, expected (batch, n, n, {self.width})")
@@ -95,9 +97,15 @@ class TriangularAttention(nn.Module):
 class EdgeTransformerLayer(nn.Module):
     """One layer of the Edge Transformer on (b, n, n, width): norm, triangular attention, norm, feed-forward block.
 
+    hidden          width of the feed-forward block; None: 4 * width.
+    dropout         rate for the attention's weights, the attention's output, and the hidden and output values of the
+                    feed-forward block, in training.
+    heads, bias and form are those of TriangularAttention.
+
     released=True: each branch is added to the output of the norm before it, as in the released program, with which the
     paper's tables were made.
     released=False: equation 3 of the paper, x + attention(norm(x)), then the block without a residual.
+    Use the default, released=True, in a new model.
     """
 
     def __init__(self, width: int, heads: int, hidden: int | None = None, dropout: float = 0.0, bias: bool = False,
@@ -111,6 +119,10 @@ class EdgeTransformerLayer(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None, causal_sources=None) -> torch.Tensor:
+        """x (b, n, n, width): the state of edge (i, j) at [b, i, j].  Returns the new states, a tensor of the same
+        shape.
+
+        mask and causal_sources are those of TriangularAttention.forward()."""
         u = self.norm1(x)
         u = (u if self.released else x) + self.dropout(self.edge_attention(u, mask, causal_sources))
         u = self.norm2(u)
@@ -172,6 +184,8 @@ class EdgeTransformer(nn.Module):
                 del state[key]
 
     def forward(self, labels: torch.Tensor, query: torch.Tensor, pad: torch.Tensor | None = None) -> torch.Tensor:
+        """labels int64 (b, n, n), query int64 (b, 2) or (any number, 3), pad bool (b, n), True for padding nodes.
+        Returns logits with a row for each row of query: (b, targets) or (any number, targets)."""
         for name, x in {"labels": labels, "query": query, **({} if pad is None else {"pad": pad})}.items():
             expect_dense(x, name)
         if labels.dim() != 3 or labels.shape[1] != labels.shape[2]:
@@ -258,6 +272,10 @@ class FuseAttention(nn.Module):
         self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(width, width) for _ in range(4))
 
     def forward(self, x: torch.Tensor, states: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
+        """x (..., width): the tokens.  states (layers, ..., width): the states of each token after each layer.  Returns
+        a tensor of the shape of x.
+
+        generator is the torch.Generator from which the seed of dropout is drawn; None: PyTorch's own."""
         expect_dense(x, "x"), expect_dense(states, "states")
         if x.shape[-1] != self.width or states.shape[1:] != x.shape or states.shape[0] < 1:
             raise ValueError(f"x has shape {tuple(x.shape)} and states {tuple(states.shape)}, expected "

@@ -3,9 +3,12 @@ build trees.
 
     T = sum over positions i of  f[i] bound to role[i]          (Differentiable Tree Machine, section 2)
 
-Position 0 is the root, and child c of position i is position branching * i + 1 + c.  A tree of depth d has d levels.
+Position 0 is the root, and child c of position i, counted from 0, is position branching * i + 1 + c.  So positions are
+in breadth-first order.  A tree of depth d has d levels, and a binary tree has 2^d - 1 positions.  A filler of zeros
+means that a position is empty.
 Every function takes a batch of trees.  It accepts NumPy's arrays, other arrays with __dlpack__, and tensors of PyTorch.
-For tensors, it is differentiable any number of times.
+All arguments of a call must be tensors, or all must be arrays.
+For tensors, every function is differentiable any number of times.
 """
 from __future__ import annotations
 
@@ -39,6 +42,11 @@ class Roles:
                                           (..., filler, width)
     Roles.given(vectors, depth)           orthonormal vectors (positions, width).  Their inner products may differ from
                                           0 and 1 by at most 1e-10, or by 1e-5 if the array is float32
+
+    branching is the number of children that a node can have, 2 by default.
+
+    Each further level of dense or given binary roles takes 4 times the memory: 24 MiB at depth 10 and 384 MiB at depth
+    12, if width is the number of positions.  Making dense roles takes seconds at depth 10 and minutes at depth 12.
     """
 
     def __init__(self, depth: int, branching: int, vectors: np.ndarray | None, shifts: np.ndarray | None):
@@ -94,7 +102,7 @@ class Roles:
     def _expect_child(self, c: int) -> int:
         c = _checks.whole(c, "c")
         if not 0 <= c < self.branching:
-            raise ValueError(f"child {c} is asked for, and a node has {self.branching}")
+            raise ValueError(f"child {c} is asked for, and a node has {self.branching} children, counted from 0")
         return c
 
     def _like(self, x, which: str):
@@ -113,6 +121,11 @@ class Roles:
 
     def __getstate__(self):
         return {**self.__dict__, "_tensors": {}}
+
+
+def _expect_roles(roles, call: str) -> None:
+    if not isinstance(roles, Roles):
+        raise TypeError(f"roles is {type(roles).__name__}, expected Roles: the order of arguments is {call}")
 
 
 def _transposed(x):
@@ -158,6 +171,7 @@ def _shift(kernel: str, roles: Roles, c: int, x):
 
 def child(roles: Roles, x: Any, c: int) -> Any:
     """Returns the subtree at child c of the root, moved to the root: D_c x.  The last level of the result is empty."""
+    _expect_roles(roles, "child(roles, x, c)")
     c = roles._expect_child(c)
     y = _prepared(roles, x, "x")
     y = y @ _transposed(roles._like(y, "shifts")[c]) if roles.is_dense else _shift("tree_child", roles, c, y)
@@ -166,6 +180,7 @@ def child(roles: Roles, x: Any, c: int) -> Any:
 
 def graft(roles: Roles, x: Any, c: int) -> Any:
     """Returns the tree as child c of a root without a filler: E_c x.  The last level of x is dropped."""
+    _expect_roles(roles, "graft(roles, x, c)")
     c = roles._expect_child(c)
     y = _prepared(roles, x, "x")
     y = y @ roles._like(y, "shifts")[c] if roles.is_dense else _shift("tree_graft", roles, c, y)
@@ -178,22 +193,26 @@ def _finish(y, like):
 
 def car(roles: Roles, x: Any) -> Any:
     """Returns the left subtree, child 0."""
+    _expect_roles(roles, "car(roles, x)")
     return child(roles, x, 0)
 
 
 def cdr(roles: Roles, x: Any) -> Any:
     """Returns the right subtree, child 1."""
+    _expect_roles(roles, "cdr(roles, x)")
     return child(roles, x, 1)
 
 
 def root(roles: Roles, x: Any) -> Any:
     """Returns the root's filler (..., filler)."""
+    _expect_roles(roles, "root(roles, x)")
     y = _prepared(roles, x, "x")
     return _finish(y @ roles._like(y, "vectors")[0] if roles.is_dense else y[..., 0, :], x)
 
 
 def plant(roles: Roles, filler: Any) -> Any:
     """Returns a tree with only a root, which has this filler (..., filler)."""
+    _expect_roles(roles, "plant(roles, filler)")
     s = _numbers(filler, "filler")
     if len(s.shape) < 1:
         raise ValueError("filler is (..., numbers of a filler)")
@@ -211,6 +230,10 @@ def cons(roles: Roles, children: Sequence[Any], filler: Any) -> Any:
     """Returns the tree with this filler (..., filler) at the root and these children, at most as many as the branching.
 
     E_0 children[0] + E_1 children[1] + ... + the filler bound to the root's role."""
+    _expect_roles(roles, "cons(roles, children, filler)")
+    if hasattr(children, "__dlpack__"):
+        raise TypeError(f"children is {type(children).__name__}, expected a list of trees, such as [left, right]")
+    _arrays.expect_one_kind({"filler": filler, **{f"children[{c}]": x for c, x in enumerate(children)}})
     if len(children) > roles.branching:
         raise ValueError(f"there are {len(children)} children, and a node has {roles.branching}")
     tree = plant(roles, filler)
@@ -222,6 +245,7 @@ def cons(roles: Roles, children: Sequence[Any], filler: Any) -> Any:
 def bind(roles: Roles, fillers: Any) -> Any:
     """Returns the tree of these fillers (..., positions, filler).  There is a row for each position.  A row of zeros
     means no filler."""
+    _expect_roles(roles, "bind(roles, fillers)")
     x = _numbers(fillers, "fillers")
     if len(x.shape) < 2 or x.shape[-2] != roles.count:
         raise ValueError(f"fillers have shape {tuple(x.shape)}, expected (..., {roles.count}, filler): one a position")
@@ -230,5 +254,6 @@ def bind(roles: Roles, fillers: Any) -> Any:
 
 def unbind(roles: Roles, x: Any) -> Any:
     """Returns the filler at each position (..., positions, filler); unbind(roles, bind(roles, f)) is f."""
+    _expect_roles(roles, "unbind(roles, x)")
     y = _prepared(roles, x, "x")
     return _finish(roles._like(y, "vectors") @ _transposed(y) if roles.is_dense else y + 0, x)
