@@ -68,7 +68,7 @@ void ask_pairs(std::string const& line) {
 
 void ask_trees(std::string const& line) {
   if (programs::is_blank(line)) return;
-  auto const tree = trees::source_of(line);
+  auto const tree = trees::source_of(trees::question_of(line), line);
   fuzz::expect(parse_tree(to_text(tree)) == tree, "a tree reads back from its text");
   if (line.starts_with('{')) answer_json(line, "target");
 }

@@ -49,10 +49,14 @@ inline row row_of(nlohmann::json const& object, std::string const& line, bool bi
   return {tree_in(object, line, "source", binary), tree_in(object, line, "target", binary)};
 }
 
-/// Returns the tree of a question.  The line is the tree itself, or an object as in data files, which need not have a
-/// target.
-inline symbol_tree source_of(std::string const& line, bool binary = false) {
-  return line.starts_with('{') ? tree_in(read_json_line(line), line, "source", binary) : tree_from(line, binary);
+/// Returns the object of a question's line; null if the line is the tree itself.  An object need not have a target.
+inline nlohmann::json question_of(std::string const& line) {
+  return line.starts_with('{') ? read_json_line(line) : nlohmann::json();
+}
+
+/// Returns the tree of a question.  `question` is question_of(line).
+inline symbol_tree source_of(nlohmann::json const& question, std::string const& line, bool binary = false) {
+  return question.is_null() ? tree_from(line, binary) : tree_in(question, line, "source", binary);
 }
 
 /// Returns a row as one line of JSON.

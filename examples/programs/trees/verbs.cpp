@@ -71,8 +71,9 @@ bool is_same(nlohmann::json const& target, symbol_tree const& tree, bool binary)
 
 /// Prints the answer to a line, which is a tree, or an object with a tree.  All other members of the object are copied.
 void answer(trained& model, program_options const& o, std::string const& line, given_answers& targets) {
-  bool const is_object = line.starts_with('{');
-  auto const source = source_of(line, o.binarise);
+  auto const question = question_of(line);
+  bool const is_object = !question.is_null();
+  auto const source = source_of(question, line, o.binarise);
   auto const& positions = model.net->positions();
   auto const target = model.labels.label(tree_of(model.answer(source), positions));
   double least = 0;
@@ -84,9 +85,8 @@ void answer(trained& model, program_options const& o, std::string const& line, g
   if (is_object || o.as_json) {
     json_members members{{"target", to_text(target)}};
     if (o.probabilities) members.emplace_back("least_weight", four_digits(least));
-    auto const question = is_object ? line : to_json_line({source, target});
-    programs::answer(with_members(question, members) + "\n");
-    auto const given = is_object ? given_answer(read_json_line(line), "target") : nlohmann::json();
+    programs::answer(with_members(is_object ? line : to_json_line({source, target}), members) + "\n");
+    auto const given = given_answer(question, "target");
     targets.add(!given.is_null(), is_same(given, target, o.binarise));
   } else {
     programs::answer((o.probabilities ? fmt::format("{:.4f}\t", least) : std::string()) + shown(target) + "\n");
