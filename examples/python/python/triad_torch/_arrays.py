@@ -60,10 +60,10 @@ def through_dlpack(x, name: str) -> np.ndarray:
 
 
 def read(x, name: str) -> np.ndarray:
-    """Returns x as a NumPy array of float32, float64, float16 or bfloat16."""
+    """Returns x, which is no tensor of PyTorch, as a NumPy array of float32, float64, float16 or bfloat16."""
     expected = "expected float32 or float64, or float16 or bfloat16, which are computed in float32"
     # Each library may have its own names for element types. DLPack has the same name for all libraries.
-    prints_name = is_torch(x) or isinstance(getattr(x, "dtype", None), np.dtype)
+    prints_name = isinstance(getattr(x, "dtype", None), np.dtype)
     if prints_name and hasattr(x, "__dlpack__") and _type_name(x) not in ("float32", "float64", *_half):
         raise TypeError(f"{name} is {x.dtype}, {expected}")
     x = through_dlpack(x, name)
