@@ -2,11 +2,13 @@
 // exit status is 1 if a result was wrong.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <string>
 
 #include "session.hpp"
 #include "triad/cpu/products/speed.hpp"
@@ -51,6 +53,16 @@ bool may_time(benchmark::State& state, std::string const& name, std::size_t byte
   return !wrong;
 }
 
+std::string rates_of(triad::cpu::backend& ex) {
+  auto const gflops = [&](factor_type factors) {
+    return std::to_string(std::lround(2e-9 * multiply_add_rate(ex, factors))) + " GFLOP/s";
+  };
+  std::string line = "in registers on all threads: float32 " + gflops(factor_type::float32);
+  if (triad::cpu::has_fast_bf16())
+    line += ", bf16 " + gflops(factor_type::bf16) + " by " + name_of(triad::cpu::processor_bf16());
+  return line;
+}
+
 double time_work(benchmark::State& state, timing const& t, std::function<void()> const& work) {
   if (t.warm) work();
   auto const floor = t.floor ? measure_floor(machine(), t.model) : floor_seconds{};
@@ -75,6 +87,11 @@ double time_work(benchmark::State& state, timing const& t, std::function<void()>
     counter["floor_stream_ms"] = floor.stream * 1e3;
     counter["floor_ratio"] = middle / floor.total();
     counter["cpu_ratio"] = median(processor) / (floor.total() * machine().threads);
+    auto const rate = [&](double seconds) { return seconds > 0 ? t.model.product_flops() / seconds * 1e-9 : 0; };
+    counter["peak_GFLOP/s"] = rate(floor.products);
+    counter["blas_GFLOP/s"] = rate(floor.blas);
+    counter["blas_products_ms"] = floor.blas * 1e3;
+    counter["blas_ratio"] = middle / floor.with_blas();
   }
   return middle;
 }
@@ -105,6 +122,7 @@ int main(int argc, char** argv) {
   benchmark::AddCustomContext("threads", std::to_string(bench::machine().threads));
   auto const products = report_products(bench::machine());
   benchmark::AddCustomContext("products", products.line());
+  benchmark::AddCustomContext("multiply-adds", bench::rates_of(bench::machine()));
   if (auto const advice = products.advice(); !advice.empty()) std::cerr << advice << '\n';
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

@@ -44,14 +44,17 @@ double probe(triad::cpu::backend& ex, int rounds, F&& f) {
   return median(seconds);
 }
 
-/// Returns the number of multiply-adds per second in registers.  Each lane of a vector counts.  This is an upper limit
-/// for the triangle's rate.
-inline double multiply_add_rate(triad::cpu::backend& ex) {
-  constexpr int times = 10;  // about 4 ms
+/// Returns the number of multiply-adds per second in registers, with the fastest instructions of this processor for
+/// factors of this type.  Each lane of a vector counts.  This is an upper limit for the rate of products and of the
+/// triangle.
+inline double multiply_add_rate(triad::cpu::backend& ex, factor_type factors) {
+  constexpr int times = 50;  // about 4 ms
+  bool const narrow = factors == factor_type::bf16 && triad::cpu::has_fast_bf16();
   double count = 0;
   double const seconds = probe(ex, 5, [&](index_t task) {
     double mine = 0;
-    for (int i = 0; i < times; ++i) mine += triad::cpu::run_multiply_adds();
+    for (int i = 0; i < times; ++i)
+      mine += narrow ? triad::cpu::run_bf16_multiply_adds() : triad::cpu::run_multiply_adds();
     if (task == 0) count = mine;
   });
   return static_cast<double>(ex.threads) * count / seconds;
@@ -88,9 +91,9 @@ inline double copy_rate(triad::cpu::backend& ex, double bytes) {
   return 8.0 * static_cast<double>(floats * ex.threads) / seconds;
 }
 
-/// Returns the seconds of the product on arrays of its size.  Divides the product among the threads in three ways: by
-/// rows of c, in one call for each thread; by rows of c, 384 rows in each call; or by columns of c.  The fastest
-/// counts.
+/// Returns the seconds of the product by BLAS in float32, on arrays of its size.  Divides the product among the threads
+/// in three ways: by rows of c, in one call for each thread; by rows of c, 384 rows in each call; or by columns of c.
+/// The fastest counts.
 inline double product_seconds(triad::cpu::backend& ex, product const& p) {
   triad::cpu::blas_is_serial();
   triad::buffer<> const memory(static_cast<std::size_t>(4 * (p.m * p.k + p.k * p.n + p.m * p.n)));

@@ -21,6 +21,10 @@ namespace bench {
 /// else one for each processor.
 triad::cpu::backend& machine();
 
+/// Describes the rates of multiply-adds in registers, for example "in registers on all threads: float32 447 GFLOP/s,
+/// bf16 6520 GFLOP/s by AMX".
+std::string rates_of(triad::cpu::backend& ex);
+
 /// Records that a result was wrong.  The exit status of the program is then 1.
 void report_failure();
 
@@ -51,6 +55,9 @@ struct timing {
 /// ms of the wall-clock time and of the processor time of all threads, the memory in MiB, and GFLOP/s.  If there is a
 /// floor, more counters are the parts of the floor in ms, measured just before, and the ratio of time to floor.
 /// cpu_ratio is the ratio of processor time to floor.  For one thread on a busy machine, cpu_ratio is more reliable.
+/// Four of these counters compare BLAS with the machine.  They are the rate of multiply-adds in registers, the rate of
+/// the work's products with weights by BLAS, their time by BLAS, and blas_ratio.  blas_ratio is the ratio of time to a
+/// floor with the products at the speed of BLAS.  The rates are 0 if the work has no products with weights.
 double time_work(benchmark::State& state, timing const& t, std::function<void()> const& work);
 
 }  // namespace bench

@@ -52,8 +52,12 @@ struct product {
   friend bool operator==(product const&, product const&) = default;
 };
 
+/// The type of the factors of the products with weights.  Sums, and all work other than these products, are float32.
+enum class factor_type { float32, bf16 };
+
 /// The numbers of operations in some work.
 struct work_model {
+  factor_type factors = factor_type::float32;
   std::vector<std::pair<product, double>> products;  // each product with the number of times that it occurs
   double slots = 0, exps = 0, stream = 0;            // multiply-adds, exponentials, bytes
   double kernel_flops = 0;                           // flops of operations other than products with a weight
@@ -136,11 +140,12 @@ struct work_model {
   /// Counts floats that are read or written once.  If they fit into the second-level cache, counts nothing.
   void arrays(double floats) { stream += 4 * floats > second_level_cache() ? 4 * floats : 0; }
 
-  double flops() const {
-    double sum = kernel_flops;
+  double product_flops() const {
+    double sum = 0;
     for (auto const& [p, times] : products) sum += p.flops() * times;
     return sum;
   }
+  double flops() const { return product_flops() + kernel_flops; }
 
  private:
   /// Returns the size of the processor's second-level cache.  Memory traffic of a GPU is not counted.
