@@ -67,8 +67,8 @@ TASKS = {
     "queries": Task("CFQ, queries", 1_840_640, 64),
 }
 
-# seconds: the measured time of an update on one process (docs/benchmarks.md, docs/notes/).  floors: the floors of these
-# times in the benchmark. memory: bytes per second. update_every: any_process is called once in this number of updates.
+# seconds: the measured time of an update on one process (docs/notes/).  floors: the floors of these times in the
+# benchmark. memory: bytes per second. update_every: any_process is called once in this number of updates.
 # launch: seconds to launch a kernel that adds numbers.
 Machine = namedtuple("Machine", "name seconds floors memory update_every launch")
 CORES = Machine("two cores", {"clutrr": 0.757, "cogs": 0.0402, "parse": 2.313, "queries": 16 * 1.243}, {}, 10e9, 1, 0)
