@@ -12,6 +12,7 @@ set(folders
   "ops|one differentiable operation a file: formula, shapes, checks"
   "reference|the specification: plain loops, any scalar type"
   "cpu|what is faster on the host"
+  "cpu/attention|attention of small heads on the host, in registers"
   "cpu/kernels|what the host's kernels are made of: threads, vectors, random bits"
   "cpu/products|matrix products on the host: the linked BLAS, its kernels and its speed"
   "cpu/triangle|the parts of the host's triangle"

@@ -1,19 +1,17 @@
-// Attention with sequences and heads in parallel.  A task computes a tile of queries at a time.  BLAS computes the
-// matrix products, and vector kernels compute the steps between the products.
+// Attention with sequences and heads in parallel.  Small heads are computed in registers (cpu/attention/).  For other
+// heads, BLAS computes the matrix products of a tile of queries, and vector kernels compute the steps between.
 // SPDX-License-Identifier: Apache-2.0
 //
-// BLAS computes even the products of matrices of 8 x 8, because OpenBLAS has fast kernels for small products.  Our own
-// register kernels are slower, because they need transposed factors.  Times are in microseconds per head, forward /
-// backward, in float on one AVX-512 core.  The times in parentheses are those of the products alone:
-//
-//   n = 8, k = 16   0.7 / 0.9   (0.3 / 0.7)         n = 32, k = 64    3.8 / 8.2   (3.0 / 7.4)
-//   n = 20, k = 16  1.6 / 2.1   (0.6 / 1.4)         n = 50, k = 128  17.1 / 37.8  (14.4 / 35)
+// BLAS packs the factors of every product, and the products of a sentence are too small for that.  In float, the
+// kernels of cpu/attention/ compute heads of up to 128 keys and 128 columns.  In double, BLAS computes all products.
 #pragma once
 
 #include <algorithm>
 #include <concepts>
+#include <initializer_list>
 
 #include "triad/core/views.hpp"
+#include "triad/cpu/attention/small_head.hpp"
 #include "triad/cpu/kernels/attention_rows.hpp"
 #include "triad/cpu/matmul.hpp"
 
@@ -36,41 +34,65 @@ inline void expect_measured(sequence_batch const& keys) {
                                                     std::to_string(keys.longest) + ", the batch's `longest`");
 }
 
+/// The scratch memory of a thread, in bytes.
+template <class T>
+std::size_t thread_bytes(attention_sequences const& s, index_t width, bool backward) {
+  std::size_t const tiles = tile_bytes<T>(s, backward ? 2 : 1);
+  if constexpr (!std::same_as<T, float>) return tiles;
+  index_t const keys = std::min(s.keys.longest, most_small_keys(width));
+  return std::max(tiles, static_cast<std::size_t>(small_memory(nullptr, width, keys, backward).count) * sizeof(float));
+}
+
 /// Calls f(head, bits, memory) for every head of every sequence.  `bits` are the dropout bits, and `memory` is the
-/// scratch memory of the thread.
+/// scratch memory of the thread.  A task is all heads of a sequence, or one head if there are few sequences.
 template <class T, class F>
-void each_head(backend& ex, attention_options const& options, attention_sequences const& s, index_t d, index_t tiles,
+void each_head(backend& ex, attention_options const& options, attention_sequences const& s, index_t d, bool backward,
                workspace ws, F&& f) {
   expect_measured(s.keys);
   keep_source const source(options.dropout);
-  parallel_for(ex, s.queries.count * options.heads, [&](index_t task, int thread) {
-    index_t const b = task / options.heads;
+  index_t const width = d / options.heads, together = s.queries.count < 8 * ex.threads ? 1 : options.heads,
+                parts = options.heads / together;
+  std::size_t const bytes = thread_bytes<T>(s, width, backward);
+  parallel_for(ex, s.queries.count * parts, [&](index_t task, int thread) {
+    index_t const b = task / parts;
     keep_bits bits(source);
-    f(head<T>{options, s, task % options.heads, d / options.heads, s.queries.size(b), s.keys.size(b),
-              s.queries.begin(b), s.keys.begin(b)},
-      bits, reinterpret_cast<T*>(ws.data + static_cast<std::size_t>(thread) * tile_bytes<T>(s, tiles)));
+    for (index_t c = task % parts * together, end = c + together; c < end; ++c)
+      f(head<T>{options, s, c, width, s.queries.size(b), s.keys.size(b), s.queries.begin(b), s.keys.begin(b)}, bits,
+        reinterpret_cast<T*>(ws.data + static_cast<std::size_t>(thread) * bytes));
   });
+}
+
+/// Whether a head is computed without BLAS.
+template <class T>
+bool in_registers(head<T> const& at, std::initializer_list<matrix<T const>> operands) {
+  if (!std::same_as<T, float> || !is_small(at.width, at.keys)) return false;
+  return std::all_of(operands.begin(), operands.end(), [](auto const& m) { return m.stride(1) == 1; });
 }
 
 }  // namespace attending
 
 template <class T>
-std::size_t do_attention_workspace(backend& ex, attention_options const&, attention_sequences const& s,
-                                   attention_operands<T const> const&) {
-  return static_cast<std::size_t>(ex.threads) * attending::tile_bytes<T>(s, 1);
+std::size_t do_attention_workspace(backend& ex, attention_options const& options, attention_sequences const& s,
+                                   attention_operands<T const> const& x) {
+  return static_cast<std::size_t>(ex.threads) * attending::thread_bytes<T>(s, x.query.extent(1) / options.heads, false);
 }
 template <class T>
-std::size_t do_attention_grad_workspace(backend& ex, attention_options const&, attention_sequences const& s,
-                                        attention_operands<T const> const&) {
-  return static_cast<std::size_t>(ex.threads) * attending::tile_bytes<T>(s, 2);
+std::size_t do_attention_grad_workspace(backend& ex, attention_options const& options, attention_sequences const& s,
+                                        attention_operands<T const> const& x) {
+  return static_cast<std::size_t>(ex.threads) * attending::thread_bytes<T>(s, x.query.extent(1) / options.heads, true);
 }
 
 template <std::floating_point T>
 void do_attention(backend& ex, attention_options const& options, attention_sequences const& s,
                   attention_operands<T const> const& x, relative_forward<T> const& relative, vec<T> lse,
                   matrix<T> context, workspace ws) {
-  attending::each_head<T>(ex, options, s, x.query.extent(1), 1, ws,
+  attending::each_head<T>(ex, options, s, x.query.extent(1), false, ws,
                           [&](attending::head<T> const& at, attending::keep_bits& bits, T* scores) {
+                            if constexpr (std::same_as<T, float>)
+                              if (attending::in_registers<T>(at, {x.query, x.key, x.value, context})) {
+                                attending::small_memory const memory(scores, at.width, at.keys, false);
+                                return attending::small_forward(at, bits, x, relative, lse, context, memory);
+                              }
                             backend one(1);
                             for (index_t first = 0; first < at.queries; first += attending::tile) {
                               index_t const count = std::min(attending::tile, at.queries - first),
@@ -96,8 +118,13 @@ void do_attention_grad(backend& ex, attention_options const& options, attention_
                        attention_operands<T const> const& x, relative_backward<T> const& relative, vec<T const> lse,
                        matrix<T const> context, matrix<T const> dc, attention_operands<T> const& dx, workspace ws) {
   attending::each_head<T>(
-      ex, options, s, x.query.extent(1), 2, ws,
+      ex, options, s, x.query.extent(1), true, ws,
       [&](attending::head<T> const& at, attending::keep_bits& bits, T* scores) {
+        if constexpr (std::same_as<T, float>)
+          if (attending::in_registers<T>(at, {x.query, x.key, x.value, context, dc, dx.query, dx.key, dx.value})) {
+            attending::small_memory const memory(scores, at.width, at.keys, true);
+            return attending::small_backward(at, bits, x, relative, lse, context, dc, dx, memory);
+          }
         backend one(1);
         T* const slopes = scores + attending::tile * attending::padded<T>(s.keys.longest);
         auto const multiply = [&](matrix<T const> a, matrix<T const> b, matrix<T> to, bool add) {

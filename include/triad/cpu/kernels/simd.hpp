@@ -108,6 +108,17 @@ struct whole {
 #endif
 }
 
+/// Returns a vector in which the four floats at p are repeated.
+[[gnu::always_inline]] inline floats broadcast_four(float const* p) {
+#if defined(__AVX512F__)
+  return (floats)_mm512_broadcast_f32x4(_mm_loadu_ps(p));
+#else
+  floats v{};  // every lane is overwritten, but g++ 12 does not always see that
+  for (int q = 0; q < lanes / 4; ++q) std::memcpy(reinterpret_cast<char*>(&v) + 16 * q, p, 16);
+  return v;
+#endif
+}
+
 /// Calls f(c, part) for each vector of a row of k floats.  `part` is `whole` for whole vectors.  If k is not a multiple
 /// of `lanes`, `part` is a tail for the last vector.
 template <class F>

@@ -1,0 +1,171 @@
+// Masks, softmax, dropout and their gradients, on the scores of a small head in the layout of cpu/attention/quads.hpp.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A function computes one group of queries.  Queries of the last group that do not exist are computed as copies of the
+// last query, but nothing is stored for them outside of the scratch memory.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "triad/cpu/attention/quads.hpp"
+#include "triad/cpu/kernels/attention_rows.hpp"
+
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
+
+namespace attending {
+
+namespace detail {
+
+template <int S, int... L>
+[[gnu::always_inline]] inline floats exchanged(floats v, std::integer_sequence<int, L...>) {
+  return simd::detail::shuffle<(L ^ S)...>(v, v);
+}
+template <int... L>
+[[gnu::always_inline]] inline floats each_four_times(floats v, std::integer_sequence<int, L...>) {
+  return simd::detail::shuffle<(L / 4)...>(v, v);
+}
+
+inline constexpr auto in_order = std::make_integer_sequence<int, simd::lanes>();
+
+}  // namespace detail
+
+/// Combines the four lanes of each query with join(), which must be commutative.
+template <class Join>
+[[gnu::always_inline]] inline floats across_keys(floats v, Join join) {
+  v = join(v, detail::exchanged<1>(v, detail::in_order));
+  return join(v, detail::exchanged<2>(v, detail::in_order));
+}
+
+/// Returns a vector whose lanes 4 q .. 4 q + 3 are of[q].  Reads four floats, even if a group has fewer queries.
+[[gnu::always_inline]] inline floats of_queries(float const* of) {
+  return detail::each_four_times(simd::broadcast_four(of), detail::in_order);
+}
+
+/// Returns the logarithm of every lane, for 1 <= x < 2^30.  The result for NaN is NaN.
+[[gnu::always_inline]] inline floats log_from_one(floats x) {
+  ints const bits = (ints)x, exponent = (bits - 0x3f3504f3) >> 23;  // so that the fraction is in [sqrt(0.5), sqrt(2))
+  floats const fraction = (floats)(bits - (exponent << 23)), f = fraction - 1.0f;
+  // The exponent as a float.  settled() prevents reassociation: -ffast-math would allow products with 12582912.
+  floats const count = simd::settled((floats)(exponent + 0x4b400000) - 12582912.0f);
+  floats p = 7.0376836292e-2f * f - 1.1514610310e-1f;  // the polynomial of Cephes' logf
+  p = p * f + 1.1676998740e-1f;
+  p = p * f - 1.2420140846e-1f;
+  p = p * f + 1.4249322787e-1f;
+  p = p * f - 1.6668057665e-1f;
+  p = p * f + 2.0000714765e-1f;
+  p = p * f - 2.4999993993e-1f;
+  p = p * f + 3.3333331174e-1f;
+  floats const square = f * f;
+  floats const log = f + (f * square * p - 0.5f * square + count * 0.693147180560f);
+  return ((ints)simd::settled(x) & 0x7fffffff) > 0x7f800000 ? x : log;
+}
+
+/// Sets the scores of keys that a query may not attend to to below_all.  The group begins with query i and has `count`
+/// vectors.
+inline void mask_group(head<float> const& at, index_t i, index_t count, float* scores) {
+  floats const nothing = simd::broadcast(below_all<float>);
+  ints query, key;  // of each lane
+  for (int l = 0; l < simd::lanes; ++l) query[l] = l / 4, key[l] = l % 4;
+  index_t f = at.seen(i) / 4;
+  if (f < count) {
+    auto const keys = static_cast<std::int32_t>(at.keys), next = static_cast<std::int32_t>(i + 1 - at.queries) + keys;
+    ints const seen = query + next, before = at.t.causal ? ((seen < keys) ? seen : keys - ints{}) : keys - ints{};
+    for (; f < count; ++f) {
+      float* const x = scores + f * simd::lanes;
+      simd::store(x, before > key + static_cast<std::int32_t>(4 * f) ? simd::load(x) : nothing);
+    }
+  }
+  if (at.t.masked.extent(0) == 0) return;
+  std::uint8_t const* const masked = at.t.masked.data_handle() + at.first_key;
+  for (index_t j = 0; j < std::min(4 * count, at.keys); ++j)
+    if (masked[j] != 0)
+      for (index_t q = 0; q < group; ++q) scores[j / 4 * simd::lanes + 4 * q + j % 4] = below_all<float>;
+}
+
+/// Calls f(x, factors) for each of the `count` vectors of the group that begins with query i, where x is the number of
+/// the vector's first float.  The factor of a weight is the lane of `value` if dropout keeps the weight, else 0.
+template <class F>
+[[gnu::always_inline]] inline void each_kept(head<float> const& at, index_t i, index_t count, floats value,
+                                             keep_bits& bits, F&& f) {
+  if (!at.t.dropout.active()) {
+    for (index_t v = 0; v < count; ++v) f(v * simd::lanes, value);
+    return;
+  }
+  std::uint64_t first[group];
+  for (index_t q = 0; q < group; ++q)
+    first[q] =
+        static_cast<std::uint64_t>(attention_weight(at.s, at.c, at.first_query + std::min(i + q, at.queries - 1), 0));
+  ints lane;
+  for (int l = 0; l < simd::lanes; ++l) lane[l] = 1 << l % 4;
+  for (index_t block = 0; block < count; block += 16) {
+    std::uint64_t word[group];
+    for (index_t q = 0; q < group; ++q) word[q] = bits.from(first[q] + static_cast<std::uint64_t>(4 * block));
+    for (index_t half = block; half < std::min(block + 16, count); half += 8) {
+      float words[4] = {};
+      for (index_t q = 0; q < group; ++q) {
+        auto const part = static_cast<std::uint32_t>(word[q] >> 4 * (half - block));
+        std::memcpy(words + q, &part, sizeof part);
+      }
+      ints const kept = (ints)of_queries(words);
+      ints wanted = lane;
+      for (index_t v = half; v < std::min(half + 8, count); ++v, wanted = wanted << 4)
+        f(v * simd::lanes, (floats)((ints)value & ((kept & wanted) != 0)));
+    }
+  }
+}
+
+/// Calls f(i, row) for each query of a group.  `row` (4 count) has the query's numbers of x, one for each key.  If Back
+/// is true, the numbers are copied back to x after the call.
+template <bool Back, class F>
+void each_row(head<float> const& at, index_t i, index_t count, float* x, float* row, F&& f) {
+  for (index_t q = 0; q < std::min(group, at.queries - i); ++q) {
+    for (index_t v = 0; v < count; ++v) std::memcpy(row + 4 * v, x + v * simd::lanes + 4 * q, 4 * sizeof(float));
+    f(i + q, row);
+    if constexpr (Back)
+      for (index_t v = 0; v < count; ++v) std::memcpy(x + v * simd::lanes + 4 * q, row + 4 * v, 4 * sizeof(float));
+  }
+}
+
+/// Replaces the scores of the group that begins with query i by p~, and stores the lse of its queries.
+inline void weigh_group(head<float> const& at, keep_bits& bits, index_t i, index_t count, float* scores,
+                        vec<float> lse) {
+  mask_group(at, i, count, scores);
+  floats most = simd::broadcast(below_all<float>), total{};
+  for (index_t v = 0; v < count; ++v) most = simd::max(simd::load(scores + v * simd::lanes), most);
+  most = across_keys(most, [](floats a, floats b) { return simd::max(a, b); });
+  floats const maximum = (most > below_all<float> ? most : floats{}) * at.scale;
+  for (index_t v = 0; v < count; ++v) {
+    float* const x = scores + v * simd::lanes;
+    floats const p = exponential(simd::load(x) * at.scale - maximum);
+    total = total + p;
+    simd::store(x, p);
+  }
+  total = across_keys(total, [](floats a, floats b) { return a + b; });
+  floats const factor = total == 0.0f ? floats{} : at.kept / total;
+  each_kept(at, i, count, factor, bits, [&](index_t x, floats kept) __attribute__((always_inline)) {
+    simd::store(scores + x, simd::load(scores + x) * kept);
+  });
+  floats const log = maximum + log_from_one(total);
+  for (index_t q = 0; q < std::min(group, at.queries - i); ++q)
+    lse(at.statistic(i + q)) = total[4 * q] == 0.0f ? -std::numeric_limits<float>::infinity() : log[4 * q];
+}
+
+/// Replaces the scores of the group that begins with query i by p~, and replaces dp~ in `slopes` by ds.  `lse` and
+/// `delta` have one number for each query of the group.
+inline void slope_group(head<float> const& at, keep_bits& bits, index_t i, index_t count, float const* lse,
+                        float const* delta, float* scores, float* slopes) {
+  mask_group(at, i, count, scores);
+  floats const sums = of_queries(lse), less = of_queries(delta);
+  each_kept(at, i, count, simd::broadcast(at.kept), bits,
+            [&](index_t at_x, floats keep) __attribute__((always_inline)) {
+              floats x = simd::load(scores + at_x);
+              x = x > below_all<float> ? x * at.scale - sums : x;  // the lse is minus infinity if all keys are masked
+              floats const p = exponential(x);
+              simd::store(slopes + at_x, at.scale * p * (keep * simd::load(slopes + at_x) - less));
+              simd::store(scores + at_x, keep * p);
+            });
+}
+
+}  // namespace attending
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -1,0 +1,159 @@
+// Attention of one head for one sequence without BLAS: all products are computed in registers.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The queries are computed in runs of up to `most_groups` groups.  The scores of a run are complete before its softmax,
+// so the softmax is not computed online.  The backward pass first computes p~ and ds of up to `tile` queries, then the
+// gradients of all keys and values from these queries.
+#pragma once
+
+#include <algorithm>
+
+#include "triad/cpu/attention/mixtures.hpp"
+#include "triad/cpu/attention/quad_softmax.hpp"
+
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
+
+namespace attending {
+
+/// Whether a head is computed without BLAS.  The rule depends only on the sequence and on the width of the head, so the
+/// result of a sequence has the same bits in every batch.
+constexpr index_t most_small_keys(index_t width) { return width <= 128 ? 128 : 0; }
+constexpr bool is_small(index_t width, index_t keys) { return keys <= most_small_keys(width); }
+
+/// The scratch memory of a thread for one head.
+struct small_memory {
+  index_t count = 0;                      // floats
+  float *key, *value, *query, *gradient;  // (rows, padded(width)), for widths of incomplete vectors
+  float *queries, *gradients;             // panels of a run
+  float *scores, *slopes;                 // [group of the tile][four keys][lanes]
+  float *lse, *delta;                     // (tile), and four floats that are read but not used
+  float* row;                             // (keys)
+
+  /// Plans the memory if `begin` is null.  There are at most `keys` keys.
+  small_memory(float* begin, index_t width, index_t keys, bool backward) {
+    auto const take = [&](index_t numbers, bool needed = true) {
+      float* const here = begin == nullptr ? nullptr : begin + count;
+      if (needed) count += (numbers + 15) / 16 * 16;
+      return here;
+    };
+    index_t const across = simd::padded(width), vectors = fours(keys), run = most_groups * simd::lanes;
+    bool const copied = across != width;
+    key = take(keys * across, copied);
+    value = take(keys * across, copied);
+    query = take(tile * across, copied);
+    gradient = take(tile * across, copied && backward);
+    queries = take(run * fours(width));
+    gradients = take(run * fours(width), backward);
+    scores = take((backward ? tile * 4 : run) * vectors);
+    slopes = take(tile * 4 * vectors, backward);
+    lse = take(tile + 4, backward);
+    delta = take(tile + simd::lanes, backward);
+    row = take(4 * vectors);
+  }
+};
+
+inline head_rows<float const> rows_in(matrix<float const> m) { return {m.data_handle(), m.stride(0)}; }
+inline head_rows<float> rows_in(matrix<float> m) { return {m.data_handle(), m.stride(0)}; }
+
+/// Sets to[r] to the dot product of row r of a and row r of b, for r < count.  Writes whole vectors.
+inline void multiply_rows(head_rows<float const> a, head_rows<float const> b, index_t count, index_t width, float* to) {
+  float partial[simd::lanes * simd::lanes] = {};
+  for (index_t first = 0; first < count; first += simd::lanes) {
+    for (index_t r = first; r < std::min(first + simd::lanes, count); ++r) {
+      floats sum{};
+      simd::each_vector(width, [&](index_t c, auto part) __attribute__((always_inline)) {
+        sum = sum + part.load(a[r] + c) * part.load(b[r] + c);
+      });
+      simd::store(partial + (r - first) * simd::lanes, sum);
+    }
+    simd::store(to + first, simd::sums(partial));
+  }
+}
+
+/// Computes the context, the lse, and the offset weights of a head.
+inline void small_forward(head<float> const& at, keep_bits& bits, attention_operands<float const> const& x,
+                          relative_forward<float> const& relative, vec<float> lse, matrix<float> context,
+                          small_memory const& memory) {
+  index_t const width = at.width;
+  auto const key = in_whole_vectors(rows_in(at.of_keys(x.key, at.keys)), at.keys, width, memory.key),
+             value = in_whole_vectors(rows_in(at.of_keys(x.value, at.keys)), at.keys, width, memory.value);
+  each_run(groups(at.queries), [&]<int G>(index_t first_group, std::integral_constant<int, G>) {
+    index_t const first = first_group * group, count = std::min(G * group, at.queries - first),
+                  depth = at.seen(first + count - 1), vectors = fours(depth), jump = vectors * simd::lanes;
+    auto const query = in_whole_vectors(rows_in(at.of_queries(x.query, first, count)), count, width, memory.query);
+    gather_panel<G>(query, count, width, memory.queries);
+    multiply_groups<G>(memory.queries, width, key, depth, memory.scores, jump);
+    for (index_t g = 0; g < G; ++g) {
+      float* const scores = memory.scores + g * jump;
+      index_t const i = first + g * group;
+      if (at.t.reach > 0)
+        each_row<true>(at, i, vectors, scores, memory.row,
+                       [&](index_t q, float* row) { add_by_offset(at, q, relative.bias, row); });
+      weigh_group(at, bits, i, vectors, scores, lse);
+      if (at.t.reach > 0)
+        each_row<false>(at, i, vectors, scores, memory.row,
+                        [&](index_t q, float* row) { sum_by_offset(at, q, row, relative.offset_weights); });
+    }
+    auto const seen = [&](index_t r, index_t n) { return terms{0, at.seen(first + r + n - 1)}; };
+    mix<mixed::of_queries>(memory.scores, jump, count, seen, value, width,
+                           rows_in(at.of_queries(context, first, count)), false);
+  });
+}
+
+/// Computes the gradients of a head.
+inline void small_backward(head<float> const& at, keep_bits& bits, attention_operands<float const> const& x,
+                           relative_backward<float> const& relative, vec<float const> lse, matrix<float const> context,
+                           matrix<float const> dc, attention_operands<float> const& dx, small_memory const& memory) {
+  index_t const width = at.width, ahead = at.keys - at.queries;
+  auto const key = in_whole_vectors(rows_in(at.of_keys(x.key, at.keys)), at.keys, width, memory.key),
+             value = in_whole_vectors(rows_in(at.of_keys(x.value, at.keys)), at.keys, width, memory.value);
+  for (index_t begin = 0; begin < at.queries; begin += tile) {
+    index_t const rows = std::min(tile, at.queries - begin), most = at.seen(begin + rows - 1), across = fours(most),
+                  jump = across * simd::lanes;
+    auto const steep = rows_in(at.of_queries(dc, begin, rows));
+    auto const query = in_whole_vectors(rows_in(at.of_queries(x.query, begin, rows)), rows, width, memory.query),
+               gradient = in_whole_vectors(steep, rows, width, memory.gradient);
+    multiply_rows(steep, rows_in(at.of_queries(context, begin, rows)), rows, width, memory.delta);
+    for (index_t i = 0; i < rows; ++i) memory.lse[i] = lse(at.statistic(begin + i));
+    each_run(groups(rows), [&]<int G>(index_t first_group, std::integral_constant<int, G>) {
+      index_t const first = first_group * group, count = std::min(G * group, rows - first),
+                    depth = at.seen(begin + first + count - 1), vectors = fours(depth);
+      float *const p = memory.scores + first_group * jump, *const ds = memory.slopes + first_group * jump;
+      gather_panel<G>(query.from(first), count, width, memory.queries);
+      gather_panel<G>(gradient.from(first), count, width, memory.gradients);
+      multiply_groups<G>(memory.queries, width, key, depth, p, jump);
+      multiply_groups<G>(memory.gradients, width, value, depth, ds, jump);
+      for (index_t g = 0; g < G; ++g) {
+        float *const scores = p + g * jump, *const slopes = ds + g * jump;
+        index_t const of = first + g * group, i = begin + of;
+        if (at.t.reach > 0) {
+          each_row<true>(at, i, vectors, scores, memory.row,
+                         [&](index_t q, float* row) { add_by_offset(at, q, relative.bias, row); });
+          each_row<true>(at, i, vectors, slopes, memory.row,
+                         [&](index_t q, float* row) { add_by_offset(at, q, relative.d_offset_weights, row); });
+        }
+        slope_group(at, bits, i, vectors, memory.lse + of, memory.delta + of, scores, slopes);
+        if (at.t.reach > 0)
+          each_row<false>(at, i, vectors, slopes, memory.row,
+                          [&](index_t q, float* row) { sum_by_offset(at, q, row, relative.d_bias); });
+        std::fill(scores + vectors * simd::lanes, scores + jump, 0.0f);
+        std::fill(slopes + vectors * simd::lanes, slopes + jump, 0.0f);
+      }
+      auto const seen = [&](index_t r, index_t n) { return terms{0, at.seen(begin + first + r + n - 1)}; };
+      mix<mixed::of_queries>(ds, jump, count, seen, key, width, rows_in(at.of_queries(dx.query, begin + first, count)),
+                             false);
+    });
+    auto const seeing = [&](index_t j, index_t) {  // from the group of the first query that sees key j
+      index_t const first = at.t.causal ? std::clamp<index_t>(j - ahead - begin, 0, rows - 1) / group * group : 0;
+      return terms{first, rows - first};
+    };
+    mix<mixed::of_keys>(memory.slopes, jump, most, seeing, query, width, rows_in(at.of_keys(dx.key, most)), begin > 0);
+    mix<mixed::of_keys>(memory.scores, jump, most, seeing, gradient, width, rows_in(at.of_keys(dx.value, most)),
+                        begin > 0);
+    if (begin == 0) at.clear_keys(dx, most);
+  }
+  if (at.queries == 0) at.clear_keys(dx, 0);
+}
+
+}  // namespace attending
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS
