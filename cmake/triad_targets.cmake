@@ -3,7 +3,7 @@
 
 file(GLOB_RECURSE triad_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/triad/*.hpp")
 set(triad_io_headers ${triad_headers})
-list(FILTER triad_headers EXCLUDE REGEX "/include/triad/(io/|parallel/mpi\\.hpp$)")
+list(FILTER triad_headers EXCLUDE REGEX "/include/triad/(io/|parallel/mpi\\.hpp$|cpu/products/onednn\\.hpp$)")
 list(FILTER triad_io_headers INCLUDE REGEX "/include/triad/io/")
 set(triad_text_headers ${triad_io_headers})
 list(FILTER triad_io_headers EXCLUDE REGEX "/include/triad/io/text/")
@@ -114,6 +114,15 @@ else()
   set(triad_found_mpi "not found (Debian: libopenmpi-dev), so there is no triad::mpi")
 endif()
 
+# ---- triad::onednn: matrix products by oneDNN, if it is installed -----------------------------------------------------
+include(triad_onednn_dependencies)  # triad::onednn_library
+if(TARGET triad::onednn_library AND TARGET triad::cblas)
+  triad_component(triad_onednn HEADERS "${PROJECT_SOURCE_DIR}/include/triad/cpu/products/onednn.hpp" LINK triad triad::onednn_library)
+  set(triad_found_onednn "${triad_onednn_version}, ${TRIAD_ONEDNN_LIBRARY}")
+else()
+  set(triad_found_onednn "no 2.6 or later found (Debian: libdnnl-dev), so there is no triad::onednn, and no bf16 on the CPU")
+endif()
+
 # ---- triad::native: this machine's instructions, at their full width ------------------------------------------------
 include(CheckCXXCompilerFlag)
 triad_component(triad_native)
@@ -138,6 +147,7 @@ endif()
 message(STATUS "triad ${PROJECT_VERSION}")
 message(STATUS "  CCCL           ${triad_found_cccl}")
 message(STATUS "  BLAS           ${triad_found_blas}")
+message(STATUS "  oneDNN         ${triad_found_onednn}")
 message(STATUS "  nlohmann-json  ${triad_found_json}")
 message(STATUS "  text           ${triad_found_text}")
 message(STATUS "  CUDA           ${triad_found_cuda}")

@@ -89,6 +89,7 @@ need_to_build() {
   need_command cmake cmake
   need_command ninja ninja-build
   need_cblas
+  if [[ $(uname -m) == x86_64 ]]; then need_header oneapi/dnnl/dnnl.hpp libdnnl-dev; fi  # others compute by BLAS
   need_header nlohmann/json.hpp nlohmann-json3-dev
   need_header CLI/CLI.hpp libcli11-dev
   need_header zlib.h zlib1g-dev

@@ -25,6 +25,7 @@ set(reserved
   "mdspan$|^core/mdspan\\.hpp$"
   "cblas|^cpu/products/blas\\.hpp$"
   "^(pthread|sched)\\.h$|^cpu/kernels/pool\\.hpp$"
+  "dnnl|^cpu/products/onednn\\.hpp$"
   "nlohmann|^io/"
   "^mpi\\.h$|^parallel/mpi\\.hpp$"
   "^zlib\\.h$|^io/text/gz_lines\\.hpp$"

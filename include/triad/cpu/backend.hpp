@@ -8,6 +8,7 @@
 #include "triad/core/contracts.hpp"
 #include "triad/cpu/kernels/compiled_for.hpp"
 #include "triad/cpu/kernels/pool.hpp"
+#include "triad/cpu/products/engine.hpp"
 #include "triad/reference/backend.hpp"
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
@@ -25,14 +26,25 @@ struct backend : reference::backend {
   static constexpr char const *name = "cpu", *number_means = "THREADS";  // with_backend uses these names
   static constexpr int most_threads = 1 + detail::pool::most_helpers;
 
-  /// Uses `thread_count` threads, or hardware_threads() threads if `thread_count` is 0.  Throws contract_violation if
-  /// `thread_count` is negative or above most_threads.
-  explicit backend(int thread_count = 0) : threads(thread_count > 0 ? thread_count : hardware_threads()) {
+  /// Uses `thread_count` threads, or hardware_threads() threads if `thread_count` is 0.  The linked BLAS computes the
+  /// products of float matrices.  If `products_by` is not null, this engine computes them, with factors of precision
+  /// `of_factors`.  Throws contract_violation if `thread_count` is negative or above most_threads, or if the engine does
+  /// not compute with such factors on this processor.
+  explicit backend(int thread_count = 0, product_engine const* products_by = nullptr,
+                   cpu::arithmetic of_factors = cpu::arithmetic::float32)
+      : threads(thread_count > 0 ? thread_count : hardware_threads()), engine(products_by), arithmetic(of_factors) {
     TRIAD_EXPECTS(thread_count >= 0 && thread_count <= most_threads,
                   "cpu::backend: threads are " + std::to_string(thread_count) + ", expected 1 to " +
                       std::to_string(most_threads) + ", or 0 for one each processor");
+    TRIAD_EXPECTS(arithmetic == cpu::arithmetic::float32 || (engine != nullptr && engine->computes(arithmetic)),
+                  "cpu::backend: factors are bf16, but " +
+                      (engine == nullptr ? std::string("BLAS computes float32 alone; give an engine, such as "
+                                                       "onednn_engine::instance()")
+                                         : engine->name() + " does not compute bf16 on this processor; take float32"));
   }
   int threads;
+  product_engine const* engine;         // null: the linked BLAS
+  cpu::arithmetic arithmetic;           // the precision of the factors of float products
   borrowed_threads borrowed = nullptr;  // null: the threads of cpu/kernels/pool.hpp run the tasks
 };
 

@@ -1,4 +1,4 @@
-// Matrix products, which BLAS computes in blocks.  The sizes of the blocks depend on the shape alone.  The epilogue of
+// Matrix products, which BLAS or an engine computes in blocks.  The sizes of the blocks depend on the shape alone.  The epilogue of
 // a block is computed while the block is in the cache.
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -14,6 +14,7 @@
 #include "triad/cpu/backend.hpp"
 #include "triad/cpu/kernels/random.hpp"
 #include "triad/cpu/products/blas.hpp"
+#include "triad/cpu/products/blocks.hpp"
 #include "triad/ops/matmul.hpp"
 #include "triad/reference/matmul.hpp"
 
@@ -82,6 +83,32 @@ void finish_block(epilogue<T> const& e, matrix<T> c, index_t row, index_t rows, 
   }
 }
 
+/// Computes a product by ex.engine.  BLAS could read the operands as they are.
+inline void multiply_by_engine(backend& ex, matrix<float const> a, matrix<float const> b, matrix<float> c, bool add,
+                               epilogue<float> const& e) {
+  auto const factor = [](matrix<float const> x, blas_layout const& layout) {
+    return float_factor{x.data_handle(), layout.transpose == CblasTrans ? factor_form::columns : factor_form::rows,
+                        layout.leading};
+  };
+  index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1);
+  blas_layout const lc(c);
+  engine_task const task{.engine = *ex.engine,
+                         .factors = std::min(n, k) < least_bf16_extent ? arithmetic::float32 : ex.arithmetic,
+                         .m = m,
+                         .n = n,
+                         .k = k,
+                         .a = factor(a, blas_layout(a)),
+                         .b = factor(b, blas_layout(b)),
+                         .c = c.data_handle(),
+                         .ldc = lc.leading,
+                         .add = add};
+  auto const finish = [&](index_t row, index_t rows) {
+    if (!e.empty()) finish_block(e, c, row, rows, 0, n);
+  };
+  if (is_long_sum(task)) return multiply_sums(ex, task, finish);
+  multiply_rows(ex, task, finish);
+}
+
 }  // namespace detail
 
 template <std::floating_point T>
@@ -103,6 +130,8 @@ void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, b
     return do_matmul(ex, matrix<T const>(transposed(b)), matrix<T const>(transposed(a)), transposed(c), accumulate, e);
   if (!la.fits || !lb.fits || !lc.fits || lc.transpose == CblasTrans || k == 0 || !rows_are_contiguous)
     return reference::do_matmul(ex, a, b, c, accumulate, e);
+  if constexpr (std::same_as<T, float>)
+    if (ex.engine != nullptr) return detail::multiply_by_engine(ex, a, b, c, accumulate, e);
   blas_is_serial();
   detail::product_blocks block(m, n);
   if (e.dropout.active()) block.columns = n;  // because drop_row needs whole rows
@@ -122,7 +151,8 @@ void do_batched_matmul(backend& ex, matrices<T const> a, matrices<T const> b, ma
   auto const product = [&](backend& on, index_t i) {
     do_matmul(on, matrix_of(a, i), matrix_of(b, i), matrix_of(c, i), false, epilogue<T>{});
   };
-  backend one(1);
+  backend one = ex;
+  one.threads = 1;
   without_denormals const here;    // as in the other threads that run products
   if (c.extent(0) < ex.threads) {  // few products: all threads share each product
     for (index_t i = 0; i < c.extent(0); ++i) product(ex, i);

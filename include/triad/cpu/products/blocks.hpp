@@ -1,0 +1,186 @@
+// Cuts a product of floats into blocks that an engine computes, with threads that share the blocks.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The right factor is packed once.  A task computes a block of rows: it rounds the rows of the left factor, if the factors
+// are bf16, multiplies them by the packed right factor, and applies the epilogue while the block is in the cache.  A row
+// of the result does not depend on the other rows, because long sums are cut by their length alone, and because the
+// engine computes rows independently.
+//
+// In a weight gradient, a' b, the sum over the rows of a and b is long and the result is small.  Then a task computes a
+// piece of the sum, and the pieces are added in a fixed order.  Cuts depend on the shape alone, so the result has the
+// same bits with any number of threads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "triad/core/math.hpp"
+#include "triad/cpu/backend.hpp"
+#include "triad/cpu/products/engine.hpp"
+#include "triad/cpu/products/rounding.hpp"
+#include "triad/cpu/products/scratch.hpp"
+#include "triad/ops/matmul.hpp"
+
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
+
+namespace detail {
+
+constexpr index_t rounded_up(index_t x, index_t step) { return (x + step - 1) / step * step; }
+
+/// A matrix of floats that an engine can read.
+struct float_factor {
+  float const* data;
+  factor_form form;
+  index_t leading;
+
+  /// Returns the part that begins at a row and a column.
+  float_factor at(index_t row, index_t column) const {
+    index_t const offset = form == factor_form::rows ? row * leading + column : column * leading + row;
+    return {data + offset, form, leading};
+  }
+};
+
+/// A product that an engine computes, with the extents m, n and k of ops/matmul.hpp.
+struct engine_task {
+  product_engine const& engine;
+  arithmetic factors;
+  index_t m, n, k;
+  float_factor a, b;
+  float* c;
+  index_t ldc;
+  bool add;
+  product_limits limits = engine.limits(factors);
+
+  bool rounds() const { return factors == arithmetic::bf16; }
+};
+
+/// Products with an extent below this number have float32 factors, because rounding would take longer than the product.
+inline constexpr index_t least_bf16_extent = 32;
+
+template <class T>
+T* product_scratch_of(scratch_use use, index_t count) {
+  return reinterpret_cast<T*>(product_scratch(use, static_cast<std::size_t>(count) * sizeof(T)));
+}
+
+/// A contiguous part of a factor, of floats or of bfloat16.
+struct ready_factor {
+  void const* data;
+  factor_form form;
+};
+/// Returns the part (rows, columns) of a factor that begins at (row, column), as the engine reads it.  If the factors
+/// are bf16, the part is rounded and zeros make it (rows_made, columns_made).  The part is a copy in scratch memory,
+/// unless it is contiguous floats.
+inline ready_factor read_factor(engine_task const& t, float_factor const& f, index_t row, index_t rows, index_t column,
+                                index_t columns, index_t rows_made, index_t columns_made, scratch_use use) {
+  auto const from = f.at(row, column);
+  bool const by_rows = f.form == factor_form::rows;
+  index_t const lines = by_rows ? rows : columns, length = by_rows ? columns : rows,
+                lines_made = by_rows ? rows_made : columns_made, length_made = by_rows ? columns_made : rows_made;
+  if (t.rounds()) {
+    auto* const to = product_scratch_of<bfloat16>(use, lines_made * length_made);
+    round_matrix(from.data, from.leading, lines, length, to, length_made, lines_made, length_made);
+    return {to, f.form};
+  }
+  if (from.leading == length || lines == 1) return {from.data, f.form};
+  auto* const to = product_scratch_of<float>(use, lines * length);
+  for (index_t l = 0; l < lines; ++l) std::copy_n(from.data + l * from.leading, length, to + l * length);
+  return {to, f.form};
+}
+
+/// Copies rows of sums to y or adds them to y.
+inline void put_rows(float const* x, index_t n, index_t rows, float* y, index_t ldy, bool add) {
+  for (index_t r = 0; r < rows; ++r, x += n, y += ldy) {
+    if (!add) {
+      std::copy_n(x, n, y);
+      continue;
+    }
+#pragma omp simd
+    for (index_t i = 0; i < n; ++i) y[i] += x[i];
+  }
+}
+
+/// The number of rows of a block in a product with m rows: near 384, or fewer to make eight blocks.
+constexpr index_t block_rows(index_t m) {
+  index_t const target = std::clamp<index_t>(m / 8, 48, 384), blocks = std::max<index_t>(1, (m + target / 2) / target);
+  return rounded_up((m + blocks - 1) / blocks, 16);
+}
+
+/// Computes t.c by blocks of rows.  Calls finish(row, rows) for each block when its sums are complete.
+template <class Finish>
+void multiply_rows(backend& ex, engine_task const& t, Finish const& finish) {
+  index_t const fewest = (t.k + t.limits.inner - 1) / t.limits.inner;
+  index_t const length = std::min({t.k, t.limits.inner, rounded_up((t.k + fewest - 1) / fewest, 64)});
+  index_t const pieces = (t.k + length - 1) / length;
+  auto const inner_of = [&](index_t piece) { return std::min(length, t.k - piece * length); };
+  // A few rows of floats are multiplied by b as it is, which gives the same bits.
+  bool const packs = t.rounds() || t.m >= 48;
+  std::size_t bytes = 0;
+  std::byte* packed = nullptr;
+  if (packs) {
+    for (index_t const k : {length, inner_of(pieces - 1)})
+      bytes = std::max(bytes, (t.engine.packed_bytes(t.factors, k, t.n) + 63) / 64 * 64);
+    packed = product_scratch(scratch_use::right_factor, bytes * static_cast<std::size_t>(pieces));
+    parallel_for(ex, pieces, [&](index_t piece, int) {
+      auto const from = t.b.at(piece * length, 0);
+      t.engine.pack(t.factors, inner_of(piece), t.n, from.data, from.form, from.leading,
+                    packed + bytes * static_cast<std::size_t>(piece));
+    });
+  }
+  auto const multiply = [&](index_t row, index_t rows) {
+    index_t const made = rounded_up(rows, t.limits.row_step);
+    bool const direct = made == rows && (t.ldc == t.n || rows == 1);
+    float* const c = t.c + row * t.ldc;
+    float* const to = direct ? c : product_scratch_of<float>(scratch_use::sums, made * t.n);
+    for (index_t piece = 0; piece < pieces; ++piece) {
+      index_t const first = piece * length, inner = inner_of(piece);
+      auto const a = read_factor(t, t.a, row, rows, first, inner, made, inner, scratch_use::left_block);
+      ready_factor b{packed + bytes * static_cast<std::size_t>(piece), factor_form::packed};
+      if (!packs) b = read_factor(t, t.b, first, inner, 0, t.n, inner, t.n, scratch_use::right_block);
+      t.engine.multiply({made, t.n, inner, t.factors, a.form, b.form, piece > 0 || (direct && t.add)}, a.data, b.data,
+                        to);
+    }
+    if (!direct) put_rows(to, t.n, rows, c, t.ldc, t.add);
+  };
+  index_t const rows = packs ? block_rows(t.m) : t.m;
+  parallel_for(ex, (t.m + rows - 1) / rows, [&](index_t block, int) {
+    // A kernel is compiled for its number of rows.  There are few such numbers if a block is cut into a multiple of 16
+    // rows and a rest.
+    index_t const row = block * rows, count = std::min(rows, t.m - row), many = count / 16 * 16;
+    if (many > 0) multiply(row, many);
+    if (many < count) multiply(row + many, count - many);
+    finish(row, count);
+  });
+}
+
+/// Whether a product is a long sum, which multiply_sums() computes.  Weight gradients are long sums.
+inline bool is_long_sum(engine_task const& t) { return t.a.form == factor_form::columns && t.k >= 2048; }
+
+/// Computes t.c by pieces of the sum over the inner extent.  Calls finish(row, rows) for each block of rows.
+template <class Finish>
+void multiply_sums(backend& ex, engine_task const& t, Finish const& finish) {
+  constexpr index_t most_sums = index_t{8} << 20;               // floats in scratch memory
+  index_t const step = std::min<index_t>(512, t.limits.inner);  // rows of a and b that stay in the cache
+  index_t const made = rounded_up(t.m, t.limits.row_step), size = made * t.n;
+  index_t const wanted = std::clamp<index_t>(t.k / 1024, 1, std::clamp<index_t>(most_sums / size, 1, 8));
+  index_t const length = rounded_up((t.k + wanted - 1) / wanted, 64), pieces = (t.k + length - 1) / length;
+  float* const sums = product_scratch_of<float>(scratch_use::right_factor, pieces * size);
+  parallel_for(ex, pieces, [&](index_t piece, int) {
+    index_t const begin = piece * length, end = std::min(t.k, begin + length);
+    for (index_t first = begin; first < end; first += step) {
+      index_t const inner = std::min(step, end - first);
+      auto const a = read_factor(t, t.a, 0, t.m, first, inner, made, inner, scratch_use::left_block);
+      auto const b = read_factor(t, t.b, first, inner, 0, t.n, inner, t.n, scratch_use::right_block);
+      t.engine.multiply({made, t.n, inner, t.factors, a.form, b.form, first > begin}, a.data, b.data,
+                        sums + piece * size);
+    }
+  });
+  parallel_rows(ex, t.m, 16, [&](index_t row, index_t rows, int) {
+    for (index_t piece = 0; piece < pieces; ++piece)
+      put_rows(sums + piece * size + row * t.n, t.n, rows, t.c + row * t.ldc, t.ldc, t.add || piece > 0);
+    finish(row, rows);
+  });
+}
+
+}  // namespace detail
+
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

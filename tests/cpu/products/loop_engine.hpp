@@ -1,0 +1,74 @@
+// An engine of plain loops, which checks that products have the shapes that it asks for.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "tests/catch.hpp"
+#include "triad/cpu/products/engine.hpp"
+#include "triad/cpu/products/rounding.hpp"
+
+namespace triad::test {
+
+/// Sums in double.  `rows` are the numbers of rows of all products, and `inner` are their inner extents.
+class loop_engine final : public cpu::product_engine {
+ public:
+  explicit loop_engine(bool bf16) : bf16_(bf16) {}
+
+  std::string name() const override { return "loops 1.0"; }
+  std::string kernels() const override { return "plain"; }
+  bool computes(cpu::arithmetic factors) const override { return bf16_ || factors == cpu::arithmetic::float32; }
+  bool rows_are_independent() const override { return true; }
+  cpu::product_limits limits(cpu::arithmetic factors) const override {
+    return factors == cpu::arithmetic::bf16 ? cpu::product_limits{16, 100} : cpu::product_limits{1, 1000};
+  }
+  std::size_t packed_bytes(cpu::arithmetic factors, index_t k, index_t n) const override {
+    return static_cast<std::size_t>(k * n) * (factors == cpu::arithmetic::bf16 ? 2 : 4);
+  }
+  /// A packed factor is stored by columns.
+  void pack(cpu::arithmetic factors, index_t k, index_t n, float const* b, cpu::factor_form form, index_t leading,
+            void* packed) const override {
+    for (index_t i = 0; i < n; ++i)
+      for (index_t l = 0; l < k; ++l) {
+        float const x = form == cpu::factor_form::rows ? b[l * leading + i] : b[i * leading + l];
+        if (factors == cpu::arithmetic::bf16)
+          static_cast<cpu::bfloat16*>(packed)[i * k + l] = cpu::rounded(x);
+        else
+          static_cast<float*>(packed)[i * k + l] = x;
+      }
+  }
+  void multiply(cpu::product_shape const& s, void const* a, void const* b, float* c) const override {
+    auto const most = limits(s.factors);
+    bool const fits = s.m > 0 && s.n > 0 && s.k > 0 && s.m % most.row_step == 0 && s.k <= most.inner;
+    {
+      std::lock_guard const lock(access_);  // several threads multiply
+      if (!fits) ++outside;
+      rows.insert(s.m), inner.insert(s.k);
+    }
+    auto const at = [&](void const* x, index_t i) {
+      return s.factors == cpu::arithmetic::bf16 ? cpu::widened(static_cast<cpu::bfloat16 const*>(x)[i])
+                                                : static_cast<float const*>(x)[i];
+    };
+    for (index_t r = 0; r < s.m; ++r)
+      for (index_t i = 0; i < s.n; ++i) {
+        double sum = s.add ? static_cast<double>(c[r * s.n + i]) : 0.0;
+        for (index_t l = 0; l < s.k; ++l)
+          sum += static_cast<double>(at(a, s.a == cpu::factor_form::rows ? r * s.k + l : l * s.m + r)) *
+                 static_cast<double>(at(b, s.b == cpu::factor_form::rows ? l * s.n + i : i * s.k + l));
+        c[r * s.n + i] = static_cast<float>(sum);
+      }
+  }
+
+  mutable std::set<index_t> rows, inner;
+  mutable int outside = 0;  // the number of products that are beyond the limits
+
+ private:
+  bool bf16_;
+  mutable std::mutex access_;
+};
+
+}  // namespace triad::test
