@@ -13,7 +13,10 @@
 
 namespace cpu_rounding_tests {
 
-using namespace triad::cpu;
+using triad::cpu::round_matrix;
+using triad::cpu::rounded;
+using triad::cpu::widened;
+using narrow = triad::cpu::bfloat16;
 
 float nearest(float x) { return widened(rounded(x)); }
 float of_bits(std::uint32_t bits) { return std::bit_cast<float>(bits); }
@@ -52,7 +55,7 @@ TEST_CASE("the error of rounding is at most half of the last of eight bits") {
 TEST_CASE("a matrix is rounded with zeros around it") {
   std::vector<float> from(5 * 9);
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = 1.0f + static_cast<float>(i) / 100;
-  std::vector<bfloat16> to(8 * 16, bfloat16{0x1234});
+  std::vector<narrow> to(8 * 16, narrow{0x1234});
   round_matrix(from.data(), 9, 5, 7, to.data(), 16, 6, 12);
   for (std::size_t r = 0; r < 8; ++r)
     for (std::size_t c = 0; c < 16; ++c) {

@@ -21,6 +21,8 @@ TEST_CASE("kernels' names tell their vectors, in the spelling of either build of
 
 TEST_CASE("kernels for an older processor are told with the remedy") {
   products_report report{.blas = {"OpenBLAS 0.3.21", "Haswell"},
+                         .is_engine = false,
+                         .factors = arithmetic::float32,
                          .rate = 57.5e9,
                          .peak = 131e9,
                          .processor = vector_set::avx512,

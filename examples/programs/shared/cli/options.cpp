@@ -12,6 +12,7 @@
 
 #include "config.hpp"
 #include "renames.hpp"
+#include "shared/backend/products.hpp"
 #include "shared/processes/world.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/core/sizes.hpp"
@@ -113,10 +114,16 @@ void run_options::each(option_list& f) {
       .one_of({"cpu", "cuda", "reference"})
       .free();
   f.seldom("precision", &arithmetic,
-           "Of products on a GPU: float32; tf32 and bf16 are faster and round factors to 10 and 7 bits; tf32x3 has the "
-           "error of float32, by three products in tf32")
+           "Of the factors of products: float32; bf16, faster, rounds them to 7 bits; on a GPU also tf32, which rounds "
+           "to 10 bits, and tf32x3, which has the error of float32 by three products in tf32")
       .also(asked)
       .one_of({"float32", "tf32x3", "tf32", "bf16"})
+      .free();
+  f.seldom("products", &products,
+           "Who multiplies matrices on the cpu backend: blas; onednn, where the program was built with it; auto: the "
+           "faster for this processor, which the run's config.toml then names")
+      .also(asked)
+      .one_of({"auto", "blas", "onednn"})
       .free();
   f("seed", &seed, "Of first values, order and dropout");
   f("seeds", &seeds, "Runs with seed, seed + 1, ...").positive().free();
@@ -157,8 +164,14 @@ void run_options::each(option_list& f) {
 }
 
 void expect_arithmetic(run_options const& o) {
-  if (o.backend != "cuda" && o.arithmetic != "float32")
-    throw data_error("--precision " + o.arithmetic + " is for --backend cuda; " + o.backend + " has float32 alone");
+  if (o.backend == "cpu" && (o.arithmetic == "float32" || o.arithmetic == "bf16")) {
+    (void)engine_of(o.products, o.arithmetic);
+  } else if (o.backend == "cpu") {
+    throw data_error("--precision " + o.arithmetic + " is for --backend cuda; cpu has float32 and bf16");
+  } else if (o.backend != "cuda" && o.arithmetic != "float32") {
+    throw data_error("--precision " + o.arithmetic + " is for --backend cuda" +
+                     (o.arithmetic == "bf16" ? " or cpu" : "") + "; " + o.backend + " has float32 alone");
+  }
 }
 
 void run_options::settle() {
@@ -173,6 +186,7 @@ void run_options::settle() {
         "give --shares {}, or start fewer",
         processes, shares, processes));
   expect_arithmetic(*this);
+  if (backend == "cpu") products = chosen_products(products);  // so that config.toml names who computed
   if (patience > 0 && out.empty())
     throw data_error("--patience keeps the best checkpoint in the folder of the run: name it with --out");
   if (resume && out.empty()) throw data_error("--resume goes on with the run in a folder: name it with --out");

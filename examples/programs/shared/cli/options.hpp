@@ -179,7 +179,8 @@ struct run_options {
   std::uint64_t seed = 1;
   int seeds = 1;
   std::string backend = "cpu";
-  std::string arithmetic = "float32";  // of matrix products on a GPU: float32, tf32x3, tf32, bf16
+  std::string arithmetic = "float32";  // of the factors of matrix products: float32, bf16; on a GPU also tf32x3, tf32
+  std::string products = "auto";       // who computes products on the cpu backend: auto, blas, onednn
   int threads = 0;                     // 0: one for each processor
   int shares = 1;                      // number of parts of a batch; each process takes some of them
   double average = 0;                  // the decay of moving averages of the weights; 0: none
@@ -247,7 +248,8 @@ struct stack_options : width_options {
   index_t hidden() const;
 };
 
-/// Throws data_error if the backend does not have the arithmetic that --precision names.
+/// Throws data_error if the backend does not have the arithmetic that --precision names, or the engine that --products
+/// names.
 void expect_arithmetic(run_options const& o);
 
 /// Returns the list of a program's options with their values.

@@ -1,5 +1,5 @@
-// Reports which BLAS kernels compute matrix products, and compares their rate with the rate of multiply-adds in
-// registers.
+// Reports which BLAS or engine computes matrix products, with which kernels, and compares their rate with the rate of
+// multiply-adds in registers.
 // SPDX-License-Identifier: Apache-2.0
 //
 // When a BLAS is loaded, it chooses its kernels by the processor or by an environment variable.  Kernels for an older
@@ -17,6 +17,7 @@
 
 #include "triad/cpu/backend.hpp"
 #include "triad/cpu/kernels/processor.hpp"
+#include "triad/cpu/matmul.hpp"
 #include "triad/cpu/products/blas.hpp"
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
@@ -38,22 +39,28 @@ inline bool kernels_are_older(blas_name const& blas, vector_set processor = proc
   return !blas.kernels.empty() && vectors_of_kernels(blas.kernels) < processor;
 }
 
-/// Measures the multiply-adds of float that BLAS computes per second on one thread.  The factors of the measured
-/// product fit into the second-level cache.  Takes about 3 ms.
-inline double product_multiply_adds_a_second() {
+/// Measures the multiply-adds that products of float matrices compute per second on one thread of a backend.  The
+/// factors of the measured product fit into the second-level cache.  Takes about 3 ms.
+inline double product_multiply_adds_a_second(backend const& ex) {
   constexpr int m = 384, n = 256, k = 256;
   std::vector<float> const a(std::size_t{m} * k, 0.5f), b(std::size_t{k} * n, 0.25f);
   std::vector<float> c(std::size_t{m} * n);
-  blas_is_serial();
-  return double{m} * n * k / detail::least_seconds(6, [&] {
-           detail::gemm(CblasNoTrans, CblasNoTrans, m, n, k, a.data(), k, b.data(), n, 0.0f, c.data(), n);
-         });
+  backend one = ex;
+  one.threads = 1;
+  auto const multiply = [&] {
+    do_matmul(one, make_matrix(a.data(), m, k, k), make_matrix(b.data(), k, n, n), make_matrix(c.data(), m, n, n),
+              false, epilogue<float>{});
+  };
+  multiply();  // an engine may have to compile a kernel
+  return double{m} * n * k / detail::least_seconds(6, multiply);
 }
 
-/// The BLAS that computes the products of this process, its kernels, and its speed.
+/// Who computes the products of a backend, with which kernels, and at which speed.
 struct products_report {
-  blas_name blas;
-  double rate = 0, peak = 0;  // multiply-adds per second on one thread: by BLAS, in registers
+  blas_name blas;  // the BLAS or the engine
+  bool is_engine = false;
+  arithmetic factors = arithmetic::float32;
+  double rate = 0, peak = 0;  // multiply-adds per second on one thread: of products, in registers
   vector_set processor = vector_set::base;
   std::string forced;  // the environment variable OPENBLAS_CORETYPE; empty if it is not set
 
@@ -62,12 +69,12 @@ struct products_report {
     std::array<char, 96> rates{};
     std::snprintf(rates.data(), rates.size(), ": %.0f of %.0f GFLOP/s a core", 2e-9 * rate, 2e-9 * peak);
     return "products by " + blas.library + (blas.kernels.empty() ? "" : ", " + blas.kernels + " kernels") +
-           rates.data();
+           (factors == arithmetic::bf16 ? ", of bf16" : "") + rates.data();
   }
 
   /// Says what slow kernels cost, and what to do.  Empty if the kernels are not slow.
   std::string advice() const {
-    if (!kernels_are_older(blas, processor)) return {};
+    if (is_engine || !kernels_are_older(blas, processor)) return {};
     std::array<char, 160> cost{};
     std::snprintf(cost.data(), cost.size(), "use %s where this processor has %s, at %.0f of %.0f GFLOP/s a core; ",
                   name_of(vectors_of_kernels(blas.kernels)), name_of(processor), 2e-9 * rate, 2e-9 * peak);
@@ -77,11 +84,17 @@ struct products_report {
   }
 };
 
-/// Gets the names from the linked BLAS, and measures both rates.  Takes about 6 ms.
-inline products_report report_products(backend const&) {
+/// Gets the names from the linked BLAS or the engine of the backend, and measures both rates.  Takes about 6 ms.
+inline products_report report_products(backend const& ex) {
   char const* const forced = std::getenv("OPENBLAS_CORETYPE");
-  return {linked_blas(), product_multiply_adds_a_second(), multiply_adds_a_second(), processor_vectors(),
-          forced != nullptr ? forced : ""};
+  bool const rounds = ex.arithmetic == arithmetic::bf16;
+  return {.blas = ex.engine == nullptr ? linked_blas() : blas_name{ex.engine->name(), ex.engine->kernels()},
+          .is_engine = ex.engine != nullptr,
+          .factors = ex.arithmetic,
+          .rate = product_multiply_adds_a_second(ex),
+          .peak = rounds ? bf16_multiply_adds_a_second() : multiply_adds_a_second(),
+          .processor = processor_vectors(),
+          .forced = forced != nullptr ? forced : ""};
 }
 
 }  // namespace triad::cpu::inline TRIAD_CPU_FLAGS
