@@ -1,5 +1,5 @@
-// triad-bench runs the benchmarks.  It has the options of Google Benchmark, and --threads=N (or TRIAD_THREADS).  The
-// exit status is 1 if a result was wrong.
+// triad-bench runs the benchmarks.  It has the options of Google Benchmark, --threads=N (or TRIAD_THREADS) and
+// --products=blas|onednn.  The exit status is 1 if a result was wrong.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -10,8 +10,12 @@
 #include <map>
 #include <string>
 
+#include "compare.hpp"
 #include "session.hpp"
 #include "triad/cpu/products/speed.hpp"
+#if defined(TRIAD_BENCH_ONEDNN)
+#include "triad/cpu/products/onednn.hpp"
+#endif
 
 namespace bench {
 
@@ -19,9 +23,46 @@ namespace {
 bool some_check_failed = false;
 }
 
+namespace {
+
+/// Returns oneDNN, or null if this program cannot use it.
+triad::cpu::product_engine const* onednn() {
+#if defined(TRIAD_BENCH_ONEDNN)
+  if (triad::cpu::onednn_engine::computes_alone()) return &triad::cpu::onednn_engine::instance();
+#endif
+  return nullptr;
+}
+
+/// Sets machine() and the tolerance of checks for benchmarks in bf16, until the object is destroyed.
+class in_bf16 {
+ public:
+  in_bf16() { machine().arithmetic = triad::cpu::arithmetic::bf16, tolerance = 0.2; }
+  ~in_bf16() { machine().arithmetic = triad::cpu::arithmetic::float32, tolerance = before_; }
+  in_bf16(in_bf16 const&) = delete;
+  in_bf16& operator=(in_bf16 const&) = delete;
+
+ private:
+  double before_ = tolerance;
+};
+
+}  // namespace
+
 triad::cpu::backend& machine() {
-  static triad::cpu::backend shared(0);
+  using enum triad::cpu::vector_set;
+  static triad::cpu::backend shared(0, triad::cpu::processor_vectors() == avx512 ? onednn() : nullptr);
   return shared;
+}
+
+std::string precision_suffix() { return machine().arithmetic == triad::cpu::arithmetic::bf16 ? "/bf16" : ""; }
+
+void register_precisions(std::string const& name, std::function<void(benchmark::State&)> const& f) {
+  benchmark::RegisterBenchmark(name.c_str(), f)->Unit(benchmark::kMillisecond);
+  if (onednn() == nullptr || !onednn()->computes(triad::cpu::arithmetic::bf16)) return;
+  benchmark::RegisterBenchmark((name + "/bf16").c_str(), [=](benchmark::State& state) {
+    if (machine().engine == nullptr) return state.SkipWithError("BLAS does not compute products of bf16");
+    in_bf16 const here;
+    f(state);
+  })->Unit(benchmark::kMillisecond);
 }
 
 std::size_t free_memory() {
@@ -65,7 +106,9 @@ std::string rates_of(triad::cpu::backend& ex) {
 
 double time_work(benchmark::State& state, timing const& t, std::function<void()> const& work) {
   if (t.warm) work();
-  auto const floor = t.floor ? measure_floor(machine(), t.model) : floor_seconds{};
+  auto model = t.model;
+  if (machine().arithmetic == triad::cpu::arithmetic::bf16) model.factors = factor_type::bf16;
+  auto const floor = t.floor ? measure_floor(machine(), model) : floor_seconds{};
   std::vector<double> seconds, processor;
   for (auto _ : state) {
     double const start = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -87,7 +130,7 @@ double time_work(benchmark::State& state, timing const& t, std::function<void()>
     counter["floor_stream_ms"] = floor.stream * 1e3;
     counter["floor_ratio"] = middle / floor.total();
     counter["cpu_ratio"] = median(processor) / (floor.total() * machine().threads);
-    auto const rate = [&](double seconds) { return seconds > 0 ? t.model.product_flops() / seconds * 1e-9 : 0; };
+    auto const rate = [&](double taken) { return taken > 0 ? t.model.product_flops() / taken * 1e-9 : 0; };
     counter["peak_GFLOP/s"] = rate(floor.products);
     counter["blas_GFLOP/s"] = rate(floor.blas);
     counter["blas_products_ms"] = floor.blas * 1e3;
@@ -100,10 +143,13 @@ double time_work(benchmark::State& state, timing const& t, std::function<void()>
 
 int main(int argc, char** argv) {
   char const* threads = std::getenv("TRIAD_THREADS");
+  std::string products_by;
   int kept = 1;
   for (int i = 1; i < argc; ++i) {
     if (std::strncmp(argv[i], "--threads=", 10) == 0)
       threads = argv[i] + 10;
+    else if (std::strncmp(argv[i], "--products=", 11) == 0)
+      products_by = argv[i] + 11;
     else
       argv[kept++] = argv[i];
   }
@@ -115,6 +161,13 @@ int main(int argc, char** argv) {
       return 2;
     }
     bench::machine().threads = count;
+  }
+  if (products_by == "blas" || (products_by == "onednn" && bench::onednn() != nullptr)) {
+    bench::machine().engine = products_by == "blas" ? nullptr : bench::onednn();
+  } else if (!products_by.empty()) {
+    std::cerr << "triad-bench: --products=" << products_by << ", expected blas"
+              << (bench::onednn() != nullptr ? " or onednn\n" : "; this program was built without oneDNN\n");
+    return 2;
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;

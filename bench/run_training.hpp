@@ -36,12 +36,12 @@ void run_training(benchmark::State& state, std::string const& name, Task const& 
   if constexpr (requires { task.tokens(); }) state.counters["tokens/s"] = static_cast<double>(task.tokens()) / seconds;
 }
 
-/// Registers a benchmark that calls run_training(), with the name `name` + `shape`.
+/// Registers a benchmark that calls run_training(), with the name `name` + `shape`, and another in bf16.
 template <class Task, class Checked>
 void register_training(std::string const& name, std::string const& shape, Task const& task, Checked const& checked,
                        training_options const& o = {}) {
-  auto const timed = [=](benchmark::State& state) { run_training(state, name, task, checked, o); };
-  benchmark::RegisterBenchmark((name + shape).c_str(), timed)->Unit(benchmark::kMillisecond);
+  register_precisions(
+      name + shape, [=](benchmark::State& state) { run_training(state, name + precision_suffix(), task, checked, o); });
 }
 
 }  // namespace bench

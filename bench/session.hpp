@@ -18,8 +18,15 @@
 namespace bench {
 
 /// Returns the backend of every benchmark.  The number of threads is that of --threads=N, else that of TRIAD_THREADS,
-/// else one for each processor.
+/// else one for each processor.  --products=blas or --products=onednn says who computes the products.  Without this
+/// option, oneDNN computes them if triad-bench was built with it and the processor has AVX-512.
 triad::cpu::backend& machine();
+
+/// Registers f(state) as `name`, and as `name` + "/bf16" if triad-bench was built with an engine that computes products
+/// of bf16.  In the second benchmark, machine() rounds the factors of products to bf16, and checks allow for it.
+void register_precisions(std::string const& name, std::function<void(benchmark::State&)> const& f);
+/// Returns "/bf16" if machine() rounds factors to bf16, else "".
+std::string precision_suffix();
 
 /// Describes the rates of multiply-adds in registers, for example "in registers on all threads: float32 447 GFLOP/s,
 /// bf16 6520 GFLOP/s by AMX".

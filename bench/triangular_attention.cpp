@@ -32,7 +32,8 @@ void run(benchmark::State& state, std::string const& name, Layer const& layer, t
   using problem = layer_problem<float, Layer, triad::cpu::backend>;
   equal_graphs const graphs(z.b, z.n, z.sources);
   auto const bytes = problem(machine(), layer, graphs, train, true).bytes();
-  if (!may_time(state, name + z.name(), bytes + bytes / 16, [&] { return check(layer, form, z); })) return;
+  if (!may_time(state, name + z.name() + precision_suffix(), bytes + bytes / 16, [&] { return check(layer, form, z); }))
+    return;
   work_model model;
   model.projections(form, z.rows(), z.d, train);
   model.triangle(form, z.b, z.n, z.d, z.h, train, 1, z.share_of_triples());
@@ -43,10 +44,9 @@ void run(benchmark::State& state, std::string const& name, Layer const& layer, t
 
 void add(std::string const& name, triangle_form form, shape const& z) {
   for (bool const train : {false, true})
-    benchmark::RegisterBenchmark(
-        (name + (train ? "/train/" : "/forward/") + z.name()).c_str(),
-        [=](benchmark::State& state) { run(state, name, attention<float>(form, z), form, z, train, true); })
-        ->Unit(benchmark::kMillisecond);
+    register_precisions(name + (train ? "/train/" : "/forward/") + z.name(), [=](benchmark::State& state) {
+      run(state, name, attention<float>(form, z), form, z, train, true);
+    });
 }
 
 /// Benchmarks the operation without its projections.  With projections, the time that the causal form saves would be
@@ -56,7 +56,8 @@ void add_alone(shape const& z) {
     std::string const name = "triangle" + std::string(train ? "/train/" : "/forward/") + z.name();
     benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
       auto const bytes = static_cast<std::size_t>(z.rows() * z.d) * 4 * 24;  // including the arrays of the projections
-      if (!may_time(state, name, bytes, [&] { return triangle_problem(machine(), triangle_form::full, z).check(); }))
+      if (!may_time(state, name + z.name() + precision_suffix(), bytes,
+                    [&] { return triangle_problem(machine(), triangle_form::full, z).check(); }))
         return;
       work_model model;
       model.triangle(triangle_form::full, z.b, z.n, z.d, z.h, train, 1, z.share_of_triples());
