@@ -34,7 +34,8 @@ configure_package_config_file(cmake/triad-config.cmake.in triad-config.cmake INS
 write_basic_package_version_file(triad-config-version.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${PROJECT_BINARY_DIR}/triad-config.cmake" "${PROJECT_BINARY_DIR}/triad-config-version.cmake"
   cmake/triad_dependencies.cmake cmake/triad_text_dependencies.cmake
-  cmake/triad_mpi_dependencies.cmake cmake/triad_onednn_dependencies.cmake cmake/triad_nccl_dependencies.cmake cmake/triad_kernels.cmake cmake/kernels.cpp.in DESTINATION "${package_dir}")
+  cmake/triad_mpi_dependencies.cmake cmake/triad_onednn_dependencies.cmake cmake/triad_nccl_dependencies.cmake
+  cmake/triad_kernels.cmake cmake/kernels.cpp.in DESTINATION "${package_dir}")
 
 # Installs headers that this build fetched next to the package file, since they would be deleted with the build tree.
 set(pc_cccl_dir "${TRIAD_CCCL_INCLUDE_DIR}")

@@ -28,8 +28,8 @@ struct backend : reference::backend {
 
   /// Uses `thread_count` threads, or hardware_threads() threads if `thread_count` is 0.  The linked BLAS computes the
   /// products of float matrices.  If `products_by` is not null, this engine computes them, with factors of precision
-  /// `of_factors`.  Throws contract_violation if `thread_count` is negative or above most_threads, or if the engine does
-  /// not compute with such factors on this processor.
+  /// `of_factors`.  Throws contract_violation if `thread_count` is negative or above most_threads, or if the engine
+  /// does not compute with such factors on this processor.
   explicit backend(int thread_count = 0, product_engine const* products_by = nullptr,
                    cpu::arithmetic of_factors = cpu::arithmetic::float32)
       : threads(thread_count > 0 ? thread_count : hardware_threads()), engine(products_by), arithmetic(of_factors) {

@@ -1,5 +1,5 @@
-// Matrix products, which BLAS or an engine computes in blocks.  The sizes of the blocks depend on the shape alone.  The epilogue of
-// a block is computed while the block is in the cache.
+// Matrix products, which BLAS or an engine computes in blocks.  The sizes of the blocks depend on the shape alone.  The
+// epilogue of a block is computed while the block is in the cache.
 // SPDX-License-Identifier: Apache-2.0
 //
 // If BLAS itself uses several threads, the order of its sums depends on the number of threads.  So a product is cut

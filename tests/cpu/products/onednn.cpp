@@ -1,5 +1,5 @@
-// Tests products by oneDNN: against sums in double, and whether rows depend on other rows, on threads and on the form of
-// the factors.
+// Tests products by oneDNN: against sums in double, and whether rows depend on other rows, on threads and on the form
+// of the factors.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/products/onednn.hpp"
 

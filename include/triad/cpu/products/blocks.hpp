@@ -1,10 +1,10 @@
 // Cuts a product of floats into blocks that an engine computes, with threads that share the blocks.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The right factor is packed once.  A task computes a block of rows: it rounds the rows of the left factor, if the factors
-// are bf16, multiplies them by the packed right factor, and applies the epilogue while the block is in the cache.  A row
-// of the result does not depend on the other rows, because long sums are cut by their length alone, and because the
-// engine computes rows independently.
+// The right factor is packed once.  A task computes a block of rows: it rounds the rows of the left factor, if the
+// factors are bf16, multiplies them by the packed right factor, and applies the epilogue while the block is in the
+// cache.  A row of the result does not depend on the other rows, because long sums are cut by their length alone, and
+// because the engine computes rows independently.
 //
 // In a weight gradient, a' b, the sum over the rows of a and b is long and the result is small.  Then a task computes a
 // piece of the sum, and the pieces are added in a fixed order.  Cuts depend on the shape alone, so the result has the

@@ -1,8 +1,8 @@
 // Matrix products by oneDNN 2.6 to 3.x.  This header needs oneDNN, and no other header includes it.
 // SPDX-License-Identifier: Apache-2.0
 //
-// oneDNN compiles a kernel for each shape.  A kernel is kept for the next product of its shape.  Each thread has its own
-// table of kernels, so that no thread waits for another one.
+// oneDNN compiles a kernel for each shape.  A kernel is kept for the next product of its shape.  Each thread has its
+// own table of kernels, so that no thread waits for another one.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +40,8 @@ class alone_in_onednn {
   int before_;
 };
 
-/// What a kernel was compiled for: a shape, the distance between rows of what is packed, and the memory of a packed right
-/// factor.  oneDNN writes to such memory when it is told a new address, so each address has its own entry.
+/// What a kernel was compiled for: a shape, the distance between rows of what is packed, and the memory of a packed
+/// right factor.  oneDNN writes to such memory when it is told a new address, so each address has its own entry.
 struct kernel_key {
   product_shape shape;
   index_t leading = 0;
@@ -93,8 +93,8 @@ class onednn_engine final : public product_engine {
   }
   /// oneDNN's kernels for AVX2 sum in an order that depends on the number of rows.
   bool rows_are_independent() const override { return has(dnnl::cpu_isa::avx512_core); }
-  /// A tile of AMX has 16 rows.  For fewer elements than 17 tiles have rows, oneDNN takes kernels without AMX, which sum
-  /// in another order.  With AMX, oneDNN cuts a sum of 800 or more terms in a way that depends on the number of rows.
+  /// A tile of AMX has 16 rows.  For products of at most 256 elements, oneDNN takes kernels without AMX, which sum in
+  /// another order.  With AMX, oneDNN cuts a sum of 800 or more terms in a way that depends on the number of rows.
   product_limits limits(arithmetic factors) const override {
     return factors == arithmetic::float32 ? product_limits{1, 0x7fffffff} : product_limits{16, 768};
   }
