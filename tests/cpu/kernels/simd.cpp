@@ -74,6 +74,9 @@ TEST_CASE("sums of vectors are in the order of the vectors, maxima and roots in 
   for (int i = 0; i < lanes; ++i) rows[i] = all.data() + 8 * i;
   auto const fours = simd::load_fours(rows, 1);
   for (int i = 0; i < lanes; ++i) CHECK(fours[i] == static_cast<float>(8 * (i / 4 * 4) + 1 + i % 4 + 1));
+  std::vector<float> const four{3, 5, 7, 9};
+  auto const repeated = simd::broadcast_four(four.data());
+  for (int i = 0; i < lanes; ++i) CHECK(repeated[i] == four[static_cast<std::size_t>(i % 4)]);
 }
 
 }  // namespace cpu_simd_tests

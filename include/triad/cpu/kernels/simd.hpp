@@ -101,6 +101,8 @@ struct whole {
   v = _mm512_mask_broadcast_f32x4(v, 0x00f0, _mm_loadu_ps(rows[4] + c));
   v = _mm512_mask_broadcast_f32x4(v, 0x0f00, _mm_loadu_ps(rows[8] + c));
   return (floats)_mm512_mask_broadcast_f32x4(v, 0xf000, _mm_loadu_ps(rows[12] + c));
+#elif defined(__AVX__)
+  return (floats)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(rows[0] + c)), _mm_loadu_ps(rows[4] + c), 1);
 #else
   floats v{};  // every lane is overwritten, but g++ 12 does not always see that
   for (int q = 0; q < lanes / 4; ++q) std::memcpy(reinterpret_cast<char*>(&v) + 16 * q, rows[4 * q] + c, 16);
@@ -112,6 +114,8 @@ struct whole {
 [[gnu::always_inline]] inline floats broadcast_four(float const* p) {
 #if defined(__AVX512F__)
   return (floats)_mm512_broadcast_f32x4(_mm_loadu_ps(p));
+#elif defined(__AVX__)
+  return (floats)_mm256_broadcast_ps(reinterpret_cast<__m128 const*>(p));
 #else
   floats v{};  // every lane is overwritten, but g++ 12 does not always see that
   for (int q = 0; q < lanes / 4; ++q) std::memcpy(reinterpret_cast<char*>(&v) + 16 * q, p, 16);
