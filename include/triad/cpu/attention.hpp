@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // BLAS packs the factors of every product, and the products of a sentence are too small for that.  In float, the
-// kernels of cpu/attention/ compute heads of up to 128 keys and 128 columns.  In double, BLAS computes all products.
+// kernels of cpu/attention/ compute heads of up to 256 keys and 256 columns.  In double, BLAS computes all products.
 #pragma once
 
 #include <algorithm>

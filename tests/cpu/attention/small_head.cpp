@@ -196,13 +196,16 @@ TEST_CASE("attention of one query after another, of many keys and of many querie
   for (bool causal : {false, true}) {
     expect_reference({.width = 32, .causal = causal, .reach = 3}, {{1, 50, 1}, {1, 3, 2}});
     expect_reference({.width = 32, .causal = causal, .rate = 0.1}, {{150, 128, 3}, {128, 128, 4}});
-    expect_reference({.width = 16, .causal = causal}, {{70, 40, 5}, {130, 129, 6}});
+    expect_reference({.width = 16, .causal = causal}, {{70, 40, 5}, {130, 257, 6}});
+    for (index_t width : {1, 7, 16, 50, 64, 256})
+      expect_reference({.width = width, .heads = 1, .causal = causal, .masked = true, .rate = 0.2, .reach = 2},
+                       {{1, 37, 7}, {1, 256, 8}, {1, 0, 9}});
   }
 }
 
 TEST_CASE("a sentence has the same bits alone, in any batch, in any order, and if longer sentences are expected") {
   std::vector<sentence> const all{{20, 20, 1}, {5, 5, 2}, {64, 64, 3}, {1, 30, 4},  {13, 13, 5},
-                                  {20, 20, 6}, {3, 9, 7}, {8, 8, 8},   {33, 31, 9}, {150, 140, 10}};
+                                  {20, 20, 6}, {3, 9, 7}, {8, 8, 8},   {33, 31, 9}, {70, 260, 10}};
   std::vector<sentence> reversed(all.rbegin(), all.rend());
   for (index_t width : {16, 25, 32, 64})
     for (bool causal : {false, true})

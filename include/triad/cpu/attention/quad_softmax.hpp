@@ -127,28 +127,51 @@ void each_row(head<float> const& at, index_t i, index_t count, float* x, float* 
   }
 }
 
-/// Replaces the scores of the group that begins with query i by p~, and stores the lse of its queries.
-inline void weigh_group(head<float> const& at, keep_bits& bits, index_t i, index_t count, float* scores,
-                        vec<float> lse) {
-  mask_group(at, i, count, scores);
-  floats most = simd::broadcast(below_all<float>), total{};
-  for (index_t v = 0; v < count; ++v) most = simd::max(simd::load(scores + v * simd::lanes), most);
-  most = across_keys(most, [](floats a, floats b) { return simd::max(a, b); });
-  floats const maximum = (most > below_all<float> ? most : floats{}) * at.scale;
-  for (index_t v = 0; v < count; ++v) {
-    float* const x = scores + v * simd::lanes;
-    floats const p = exponential(simd::load(x) * at.scale - maximum);
-    total = total + p;
-    simd::store(x, p);
-  }
-  total = across_keys(total, [](floats a, floats b) { return a + b; });
-  floats const factor = total == 0.0f ? floats{} : at.kept / total;
-  each_kept(at, i, count, factor, bits, [&](index_t x, floats kept) __attribute__((always_inline)) {
-    simd::store(scores + x, simd::load(scores + x) * kept);
+/// Multiplies the numbers of a group by `factor`, or by 0 if dropout drops the weight.
+[[gnu::noinline]] inline void scale_kept(head<float> const& at, keep_bits& bits, index_t i, index_t count,
+                                         floats factor, float* x) {
+  each_kept(at, i, count, factor, bits, [&](index_t v, floats kept) __attribute__((always_inline)) {
+    simd::store(x + v, simd::load(x + v) * kept);
   });
-  floats const log = maximum + log_from_one(total);
-  for (index_t q = 0; q < std::min(group, at.queries - i); ++q)
-    lse(at.statistic(i + q)) = total[4 * q] == 0.0f ? -std::numeric_limits<float>::infinity() : log[4 * q];
+}
+
+/// Replaces the scores of G groups by p~, and stores the lse of their queries.  The first group begins with query i.
+/// The loops over groups are the inner ones, because the steps of one group wait for each other.
+template <int G>
+[[gnu::noinline]] inline void weigh_groups(head<float> const& at, keep_bits& bits, index_t i, index_t count,
+                                           float* scores, index_t jump, vec<float> lse) {
+  floats maximum[std::size_t{G}], total[std::size_t{G}];
+  for (int g = 0; g < G; ++g) mask_group(at, i + g * group, count, scores + g * jump);
+#pragma GCC unroll 5
+  for (int g = 0; g < G; ++g) {
+    floats most = simd::broadcast(below_all<float>);
+    for (index_t v = 0; v < count; ++v) most = simd::max(simd::load(scores + g * jump + v * simd::lanes), most);
+    most = across_keys(most, [](floats a, floats b) { return simd::max(a, b); });
+    maximum[g] = (most > below_all<float> ? most : floats{}) * at.scale;
+    total[g] = floats{};
+  }
+  for (index_t v = 0; v < count; ++v)
+#pragma GCC unroll 5
+    for (int g = 0; g < G; ++g) {
+      float* const x = scores + g * jump + v * simd::lanes;
+      floats const p = exponential(simd::load(x) * at.scale - maximum[g]);
+      total[g] = total[g] + p;
+      simd::store(x, p);
+    }
+  float sums[std::size_t{G}][simd::lanes], logs[std::size_t{G}][simd::lanes];
+#pragma GCC unroll 5
+  for (int g = 0; g < G; ++g) {
+    total[g] = across_keys(total[g], [](floats a, floats b) { return a + b; });
+    simd::store(sums[g], total[g]);
+    simd::store(logs[g], maximum[g] + log_from_one(total[g]));
+  }
+  for (index_t g = 0; g < G; ++g) {
+    floats const sum = simd::load(sums[g]);
+    scale_kept(at, bits, i + g * group, count, sum == 0.0f ? floats{} : at.kept / sum, scores + g * jump);
+    for (index_t q = 0; q < std::min(group, at.queries - i - g * group); ++q)
+      lse(at.statistic(i + g * group + q)) =
+          sums[g][4 * q] == 0.0f ? -std::numeric_limits<float>::infinity() : logs[g][4 * q];
+  }
 }
 
 /// Replaces the scores of the group that begins with query i by p~, and replaces dp~ in `slopes` by ds.  `lse` and
@@ -157,14 +180,13 @@ inline void slope_group(head<float> const& at, keep_bits& bits, index_t i, index
                         float const* delta, float* scores, float* slopes) {
   mask_group(at, i, count, scores);
   floats const sums = of_queries(lse), less = of_queries(delta);
-  each_kept(at, i, count, simd::broadcast(at.kept), bits,
-            [&](index_t at_x, floats keep) __attribute__((always_inline)) {
-              floats x = simd::load(scores + at_x);
-              x = x > below_all<float> ? x * at.scale - sums : x;  // the lse is minus infinity if all keys are masked
-              floats const p = exponential(x);
-              simd::store(slopes + at_x, at.scale * p * (keep * simd::load(slopes + at_x) - less));
-              simd::store(scores + at_x, keep * p);
-            });
+  each_kept(at, i, count, simd::broadcast(at.kept), bits, [&](index_t v, floats keep) __attribute__((always_inline)) {
+    floats x = simd::load(scores + v);
+    x = x > below_all<float> ? x * at.scale - sums : x;  // the lse is minus infinity if all keys are masked
+    floats const p = exponential(x);
+    simd::store(slopes + v, at.scale * p * (keep * simd::load(slopes + v) - less));
+    simd::store(scores + v, keep * p);
+  });
 }
 
 }  // namespace attending

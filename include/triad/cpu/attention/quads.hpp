@@ -30,7 +30,7 @@ using simd::ints;
 /// The number of queries of a vector of scores.
 inline constexpr index_t group = simd::lanes / 4;
 /// The largest number of groups that multiply_groups() computes together.
-inline constexpr index_t most_groups = simd::registers == 32 ? 5 : 2;
+inline constexpr index_t most_groups = simd::registers == 32 ? 5 : 3;
 
 constexpr index_t groups(index_t queries) { return (queries + group - 1) / group; }
 /// The number of vectors of four that hold `count` keys or channels.
@@ -74,18 +74,20 @@ template <int G>
                                               index_t count, float* scores, index_t jump) {
   auto const order = std::make_integer_sequence<int, simd::lanes>();
   for (index_t j = 0; j < count; j += 4, scores += simd::lanes) {
-    float const *const k0 = keys[j], *const k1 = keys[std::min(j + 1, count - 1)],
-                       *const k2 = keys[std::min(j + 2, count - 1)], *const k3 = keys[std::min(j + 3, count - 1)];
+    float const* k[4];
+#pragma GCC unroll 4
+    for (int r = 0; r < 4; ++r) k[r] = keys[std::min(j + r, count - 1)];
     floats sum[std::size_t{G}][4] = {};
     float const* q = panel;
     for (index_t c = 0; c < channels; c += 4, q += G * simd::lanes) {
-      floats const key[4] = {simd::broadcast_four(k0 + c), simd::broadcast_four(k1 + c), simd::broadcast_four(k2 + c),
-                             simd::broadcast_four(k3 + c)};
+      floats query[std::size_t{G}];
 #pragma GCC unroll 5
-      for (int g = 0; g < G; ++g) {
-        floats const query = simd::load(q + g * simd::lanes);
+      for (int g = 0; g < G; ++g) query[g] = simd::load(q + g * simd::lanes);
 #pragma GCC unroll 4
-        for (int r = 0; r < 4; ++r) sum[g][r] = sum[g][r] + query * key[r];
+      for (int r = 0; r < 4; ++r) {
+        floats const key = simd::broadcast_four(k[r] + c);
+#pragma GCC unroll 5
+        for (int g = 0; g < G; ++g) sum[g][r] = sum[g][r] + query[g] * key;
       }
     }
 #pragma GCC unroll 5
@@ -109,8 +111,8 @@ void each_run(index_t count, F&& f) {
         f(first, std::integral_constant<int, 2>());
         break;
       default:
-        if constexpr (most_groups > 2) {
-          if (size == 3) f(first, std::integral_constant<int, 3>());
+        if (size == 3) f(first, std::integral_constant<int, 3>());
+        if constexpr (most_groups > 3) {
           if (size == 4) f(first, std::integral_constant<int, 4>());
           if (size == 5) f(first, std::integral_constant<int, 5>());
         }

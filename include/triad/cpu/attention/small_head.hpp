@@ -15,9 +15,16 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace attending {
 
-/// Whether a head is computed without BLAS.  The rule depends only on the sequence and on the width of the head, so the
-/// result of a sequence has the same bits in every batch.
-constexpr index_t most_small_keys(index_t width) { return width <= 128 ? 128 : 0; }
+/// The largest number of keys of a head that is computed without BLAS.  The rule depends only on the sequence and on
+/// the width of the head, so the result of a sequence has the same bits in every batch.  In a unit for SSE alone, BLAS
+/// is faster for all but the smallest heads, because it uses the wider vectors of the processor.
+constexpr index_t most_small_keys(index_t width) {
+#if defined(__SSE__) && !defined(__AVX__)
+  return 128 / width;
+#else
+  return width <= 256 ? 256 : 0;
+#endif
+}
 constexpr bool is_small(index_t width, index_t keys) { return keys <= most_small_keys(width); }
 
 /// The scratch memory of a thread for one head.
@@ -48,7 +55,7 @@ struct small_memory {
     slopes = take(tile * 4 * vectors, backward);
     lse = take(tile + 4, backward);
     delta = take(tile + simd::lanes, backward);
-    row = take(4 * vectors);
+    row = take(simd::padded(keys));
   }
 };
 
@@ -70,30 +77,41 @@ inline void multiply_rows(head_rows<float const> a, head_rows<float const> b, in
   }
 }
 
+/// Computes the scores of a single query.  multiply_groups() would compute its products with the keys `group` times.
+/// `row` (padded(count)) is scratch memory.
+inline void multiply_one(float const* query, head_rows<float const> keys, index_t count, index_t width, float* row,
+                         float* scores) {
+  multiply_rows(keys, {query, 0}, count, width, row);
+  for (index_t v = 0; v < fours(count); ++v) simd::store(scores + v * simd::lanes, simd::broadcast_four(row + 4 * v));
+}
+
 /// Computes the context, the lse, and the offset weights of a head.
 inline void small_forward(head<float> const& at, keep_bits& bits, attention_operands<float const> const& x,
                           relative_forward<float> const& relative, vec<float> lse, matrix<float> context,
                           small_memory const& memory) {
   index_t const width = at.width;
-  auto const key = in_whole_vectors(rows_in(at.of_keys(x.key, at.keys)), at.keys, width, memory.key),
+  auto const key_rows = rows_in(at.of_keys(x.key, at.keys)),
+             key = at.queries == 1 ? key_rows : in_whole_vectors(key_rows, at.keys, width, memory.key),
              value = in_whole_vectors(rows_in(at.of_keys(x.value, at.keys)), at.keys, width, memory.value);
   each_run(groups(at.queries), [&]<int G>(index_t first_group, std::integral_constant<int, G>) {
     index_t const first = first_group * group, count = std::min(G * group, at.queries - first),
                   depth = at.seen(first + count - 1), vectors = fours(depth), jump = vectors * simd::lanes;
-    auto const query = in_whole_vectors(rows_in(at.of_queries(x.query, first, count)), count, width, memory.query);
-    gather_panel<G>(query, count, width, memory.queries);
-    multiply_groups<G>(memory.queries, width, key, depth, memory.scores, jump);
-    for (index_t g = 0; g < G; ++g) {
-      float* const scores = memory.scores + g * jump;
-      index_t const i = first + g * group;
-      if (at.t.reach > 0)
-        each_row<true>(at, i, vectors, scores, memory.row,
-                       [&](index_t q, float* row) { add_by_offset(at, q, relative.bias, row); });
-      weigh_group(at, bits, i, vectors, scores, lse);
-      if (at.t.reach > 0)
-        each_row<false>(at, i, vectors, scores, memory.row,
-                        [&](index_t q, float* row) { sum_by_offset(at, q, row, relative.offset_weights); });
+    auto const query = rows_in(at.of_queries(x.query, first, count));
+    if (at.queries == 1) {
+      multiply_one(query[0], key, depth, width, memory.row, memory.scores);
+    } else {
+      gather_panel<G>(in_whole_vectors(query, count, width, memory.query), count, width, memory.queries);
+      multiply_groups<G>(memory.queries, width, key, depth, memory.scores, jump);
     }
+    if (at.t.reach > 0)
+      for (index_t g = 0; g < G; ++g)
+        each_row<true>(at, first + g * group, vectors, memory.scores + g * jump, memory.row,
+                       [&](index_t q, float* row) { add_by_offset(at, q, relative.bias, row); });
+    weigh_groups<G>(at, bits, first, vectors, memory.scores, jump, lse);
+    if (at.t.reach > 0)
+      for (index_t g = 0; g < G; ++g)
+        each_row<false>(at, first + g * group, vectors, memory.scores + g * jump, memory.row,
+                        [&](index_t q, float* row) { sum_by_offset(at, q, row, relative.offset_weights); });
     auto const seen = [&](index_t r, index_t n) { return terms{0, at.seen(first + r + n - 1)}; };
     mix<mixed::of_queries>(memory.scores, jump, count, seen, value, width,
                            rows_in(at.of_queries(context, first, count)), false);
