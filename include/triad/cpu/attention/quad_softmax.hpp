@@ -115,18 +115,6 @@ template <class F>
   }
 }
 
-/// Calls f(i, row) for each query of a group.  `row` (4 count) has the query's numbers of x, one for each key.  If Back
-/// is true, the numbers are copied back to x after the call.
-template <bool Back, class F>
-void each_row(head<float> const& at, index_t i, index_t count, float* x, float* row, F&& f) {
-  for (index_t q = 0; q < std::min(group, at.queries - i); ++q) {
-    for (index_t v = 0; v < count; ++v) std::memcpy(row + 4 * v, x + v * simd::lanes + 4 * q, 4 * sizeof(float));
-    f(i + q, row);
-    if constexpr (Back)
-      for (index_t v = 0; v < count; ++v) std::memcpy(x + v * simd::lanes + 4 * q, row + 4 * v, 4 * sizeof(float));
-  }
-}
-
 /// Multiplies the numbers of a group by `factor`, or by 0 if dropout drops the weight.
 [[gnu::noinline]] inline void scale_kept(head<float> const& at, keep_bits& bits, index_t i, index_t count,
                                          floats factor, float* x) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "triad/cpu/attention/mixtures.hpp"
+#include "triad/cpu/attention/offsets.hpp"
 #include "triad/cpu/attention/quad_softmax.hpp"
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
@@ -34,7 +35,7 @@ struct small_memory {
   float *queries, *gradients;             // panels of a run
   float *scores, *slopes;                 // [group of the tile][four keys][lanes]
   float *lse, *delta;                     // (tile), and four floats that are read but not used
-  float* row;                             // (keys)
+  float* row;                             // (padded(keys)), the scores of a single query
 
   /// Plans the memory if `begin` is null.  There are at most `keys` keys.
   small_memory(float* begin, index_t width, index_t keys, bool backward) {
@@ -103,15 +104,14 @@ inline void small_forward(head<float> const& at, keep_bits& bits, attention_oper
       gather_panel<G>(in_whole_vectors(query, count, width, memory.query), count, width, memory.queries);
       multiply_groups<G>(memory.queries, width, key, depth, memory.scores, jump);
     }
+    auto const each_group = [&](auto&& f) {
+      for (index_t g = 0; g < G; ++g) f(first + g * group, memory.scores + g * jump);
+    };
     if (at.t.reach > 0)
-      for (index_t g = 0; g < G; ++g)
-        each_row<true>(at, first + g * group, vectors, memory.scores + g * jump, memory.row,
-                       [&](index_t q, float* row) { add_by_offset(at, q, relative.bias, row); });
+      each_group([&](index_t i, float* scores) { add_offsets(at, i, vectors, relative.bias, scores); });
     weigh_groups<G>(at, bits, first, vectors, memory.scores, jump, lse);
     if (at.t.reach > 0)
-      for (index_t g = 0; g < G; ++g)
-        each_row<false>(at, first + g * group, vectors, memory.scores + g * jump, memory.row,
-                        [&](index_t q, float* row) { sum_by_offset(at, q, row, relative.offset_weights); });
+      each_group([&](index_t i, float* scores) { sum_offsets(at, i, vectors, scores, relative.offset_weights); });
     auto const seen = [&](index_t r, index_t n) { return terms{0, at.seen(first + r + n - 1)}; };
     mix<mixed::of_queries>(memory.scores, jump, count, seen, value, width,
                            rows_in(at.of_queries(context, first, count)), false);
@@ -145,15 +145,11 @@ inline void small_backward(head<float> const& at, keep_bits& bits, attention_ope
         float *const scores = p + g * jump, *const slopes = ds + g * jump;
         index_t const of = first + g * group, i = begin + of;
         if (at.t.reach > 0) {
-          each_row<true>(at, i, vectors, scores, memory.row,
-                         [&](index_t q, float* row) { add_by_offset(at, q, relative.bias, row); });
-          each_row<true>(at, i, vectors, slopes, memory.row,
-                         [&](index_t q, float* row) { add_by_offset(at, q, relative.d_offset_weights, row); });
+          add_offsets(at, i, vectors, relative.bias, scores);
+          add_offsets(at, i, vectors, relative.d_offset_weights, slopes);
         }
         slope_group(at, bits, i, vectors, memory.lse + of, memory.delta + of, scores, slopes);
-        if (at.t.reach > 0)
-          each_row<false>(at, i, vectors, slopes, memory.row,
-                          [&](index_t q, float* row) { sum_by_offset(at, q, row, relative.d_bias); });
+        if (at.t.reach > 0) sum_offsets(at, i, vectors, slopes, relative.d_bias);
         std::fill(scores + vectors * simd::lanes, scores + jump, 0.0f);
         std::fill(slopes + vectors * simd::lanes, slopes + jump, 0.0f);
       }
