@@ -175,6 +175,11 @@ int main(int argc, char** argv) {
   benchmark::AddCustomContext("threads", std::to_string(bench::machine().threads));
   auto const products = report_products(bench::machine());
   benchmark::AddCustomContext("products", products.line());
+  if (auto const* const engine = bench::machine().engine;
+      engine != nullptr && engine->computes(triad::cpu::arithmetic::bf16)) {
+    bench::in_bf16 const here;
+    benchmark::AddCustomContext("products of bf16", report_products(bench::machine()).line());
+  }
   benchmark::AddCustomContext("multiply-adds", bench::rates_of(bench::machine()));
   if (auto const advice = products.advice(); !advice.empty()) std::cerr << advice << '\n';
   benchmark::RunSpecifiedBenchmarks();

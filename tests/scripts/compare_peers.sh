@@ -34,6 +34,7 @@ cat > "$folder/bench" <<'STUB'
 # Has a row in bf16 for one of the works. Kernels are chosen by no variable.
 if [[ $1 == --benchmark_list_tests ]]; then echo "triangular_attention/train/b:1/n:64/d:200/h:4/bf16" && exit; fi
 echo "products: products by a BLAS${OPENBLAS_CORETYPE:+, forced}" >&2
+echo "products of bf16: products by an engine, of bf16" >&2
 echo "multiply-adds: in registers" >&2
 ms=5
 if [[ $1 == */bf16\$ ]]; then ms=2; fi
@@ -74,7 +75,8 @@ prints edge_transformer_layer/train/b:400/n:5/d:200/h:4 'eager einsum 30.00 5.00
 prints transformer_step/b:32/s:20/l:6/d:512/ff:1024/h:4/v:5500 'eager nn.Transformer 2000.00 5.00 400.00 - - 88 3 4'
 # Both sides say which kernels computed. No variable forces ours.
 grep -qxF "torch's products of float32: 100 GFLOP/s a core" <<< "$output" || failed "no kernels of torch: $output"
-[[ $(tail -n 2 <<< "$output") == $'triad: products by a BLAS\ntriad: in registers' ]] || failed "no kernels: $output"
+kernels=$'triad: products by a BLAS\ntriad: products by an engine, of bf16\ntriad: in registers'
+[[ $(tail -n 3 <<< "$output") == "$kernels" ]] || failed "no kernels: $output"
 # The opponents take turns. No opponent has its three rounds one after another.
 [[ $(head -n 6 "$CALLS" | sort -u | wc -l) == 6 ]] || failed "rounds are not in turn: $(head -n 6 "$CALLS")"
 [[ $(sed -n '1p; 7p; 13p' "$CALLS" | sort -u | wc -l) == 1 ]] || failed "rounds are not in turn: $(head -n 13 "$CALLS")"
