@@ -6,8 +6,7 @@
 #pragma once
 
 #include "triad/layers/layer.hpp"
-#include "triad/ops/matmul.hpp"
-#include "triad/ops/reduce.hpp"
+#include "triad/ops/linear_grad.hpp"
 
 namespace triad {
 
@@ -51,14 +50,16 @@ struct linear {
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const&, const_view<output> dy,
                 tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {}) const {
-    backward_params(ex, c, x, dy, gradient);
-    if (dx.extent(0) != 0) matmul(ex, dy, w.weight, dx, after);
+    linear_grad<Ex, T>(ex, *c.scratch,
+                       {as_matrix(x), as_matrix(w.weight), as_matrix(dy), as_matrix(dx), as_matrix(gradient.weight),
+                        gradient.bias, after});
   }
 
   template <backend Ex, class X, class Dy>
   void backward_params(Ex& ex, call const& c, X x, Dy dy, fields<T> gradient) const {
-    matmul_add(ex, transposed(dy), x, gradient.weight);
-    if (bias) column_sums_add(ex, *c.scratch, dy, gradient.bias);
+    linear_grad<Ex, T>(
+        ex, *c.scratch,
+        {as_matrix(x), no_matrix<T const>(), as_matrix(dy), no_matrix<T>(), as_matrix(gradient.weight), gradient.bias});
   }
 };
 

@@ -1,0 +1,143 @@
+// The gradients of an affine map.  If an engine computes products and there are many rows, each row of dy and x is read
+// and rounded only once.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rows are cut into pieces, which the threads share, and a piece into blocks that stay in the cache.  For a block,
+// a thread computes rows of dx, and adds to sums of dw and db that belong to the piece.  Then the sums of the pieces
+// are added in order.  All cuts depend on the shape and the precision alone, so results have the same bits with any
+// number of threads.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+
+#include "triad/cpu/matmul.hpp"
+#include "triad/cpu/products/blocks.hpp"
+#include "triad/cpu/reduce.hpp"
+#include "triad/ops/linear_grad.hpp"
+#include "triad/reference/linear_grad.hpp"
+
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
+
+namespace detail {
+
+/// Whether linear_grad_by_blocks() computes the gradients.  Maps of small extents are left to matrix products.
+inline bool by_blocks(backend const& ex, linear_grad_operands<float> const& o) {
+  index_t const rows = o.dy.extent(0), out = o.dy.extent(1), in = o.x.extent(1);
+  auto const by_rows = [](auto m) { return m.extent(0) == 0 || m.stride(1) == 1; };
+  auto const* const dx = o.dx.data_handle();
+  bool const separate = o.dx.extent(0) == 0 || (dx != o.x.data_handle() && dx != o.after.residual.data_handle());
+  return ex.engine != nullptr && rows >= 2048 && std::min(out, in) >= least_bf16_extent && out % 16 == 0 && separate &&
+         by_rows(o.dy) && by_rows(o.x) && by_rows(o.w) && by_rows(o.dw) && by_rows(o.dx) && by_rows(o.after.gate) &&
+         by_rows(o.after.residual);
+}
+
+inline void linear_grad_by_blocks(backend& ex, linear_grad_operands<float> const& o) {
+  index_t const rows = o.dy.extent(0), out = o.dy.extent(1), in = o.x.extent(1), sums_size = out * in + out;
+  auto const& engine = *ex.engine;
+  auto const limits = engine.limits(ex.arithmetic);
+  bool const has_dx = o.dx.extent(0) != 0, has_db = o.db.extent(0) != 0;
+  auto const factor = [](matrix<float const> m) {
+    return float_factor{m.data_handle(), factor_form::rows, m.stride(0)};
+  };
+  engine_task const task{.engine = engine,
+                         .factors = ex.arithmetic,
+                         .m = rows,
+                         .n = in,
+                         .k = out,
+                         .a = factor(o.dy),
+                         .b = factor(o.w),
+                         .c = o.dx.data_handle(),
+                         .ldc = has_dx ? o.dx.stride(0) : in,
+                         .add = false,
+                         .limits = limits};
+  float_factor const x = factor(o.x);
+
+  // Columns of dy: parts that are as long as a sum of the engine may be.
+  index_t const fewest = (out + limits.inner - 1) / limits.inner;
+  index_t const width = std::min({out, limits.inner, rounded_up((out + fewest - 1) / fewest, 64)});
+  index_t const parts = (out + width - 1) / width;
+  auto const columns_of = [&](index_t part) { return std::min(width, out - part * width); };
+  constexpr index_t cached = index_t{3} << 15;                               // numbers of dy and x in a block
+  index_t const most_rows = std::min<index_t>(512, limits.inner / 16 * 16);  // a block is the inner extent of dy' x
+  index_t const block =
+      std::min(most_rows, std::max<index_t>(64, cached * (task.rounds() ? 2 : 1) / (out + in) / 16 * 16));
+  index_t const most_pieces = std::clamp<index_t>((index_t{8} << 20) / sums_size, 1, 8);
+  index_t const length = rounded_up((rows + most_pieces - 1) / most_pieces, block);
+  index_t const pieces = (rows + length - 1) / length;
+
+  // All parts of w, packed, lie before the sums.
+  std::size_t bytes = 0;
+  for (index_t const k : {width, columns_of(parts - 1)})
+    bytes = std::max(bytes, (engine.packed_bytes(ex.arithmetic, k, in) + 63) / 64 * 64);
+  std::byte* const packed =
+      product_scratch(scratch_use::right_factor, bytes * static_cast<std::size_t>(parts) +
+                                                     static_cast<std::size_t>(pieces * sums_size) * sizeof(float));
+  auto* const sums = reinterpret_cast<float*>(packed + bytes * static_cast<std::size_t>(parts));
+  if (has_dx)
+    parallel_for(ex, parts, [&](index_t part, int) {
+      auto const from = task.b.at(part * width, 0);
+      engine.pack(ex.arithmetic, columns_of(part), in, from.data, from.form, from.leading,
+                  packed + bytes * static_cast<std::size_t>(part));
+    });
+
+  parallel_for(ex, pieces, [&](index_t piece, int) {
+    float* const dw = sums + piece * sums_size;
+    float* const db = dw + out * in;
+    std::fill_n(db, out, 0.0f);
+    index_t const begin = piece * length, end = std::min(rows, begin + length);
+    for (index_t row = begin; row < end; row += block) {
+      index_t const count = std::min(block, end - row), made = rounded_up(count, limits.row_step);
+      if (has_db)
+        for (index_t r = row; r < row + count; ++r) {
+          float const* const y = &o.dy(r, 0);
+#pragma omp simd
+          for (index_t i = 0; i < out; ++i) db[i] += y[i];
+        }
+      auto const right = read_factor(task, x, row, count, 0, in, made, in, scratch_use::right_block);
+      bool const direct = has_dx && made == count && task.ldc == in;
+      float* const dx = !has_dx  ? nullptr
+                        : direct ? task.c + row * task.ldc
+                                 : product_scratch_of<float>(scratch_use::sums, made * in);
+      for (index_t part = 0; part < parts; ++part) {
+        index_t const first = part * width, k = columns_of(part);
+        auto const left = read_factor(task, task.a, row, count, first, k, made, k, scratch_use::left_block);
+        // The rows of dy are the columns of dy'.
+        engine.multiply({k, in, made, ex.arithmetic, factor_form::columns, factor_form::rows, row > begin}, left.data,
+                        right.data, dw + first * in);
+        if (has_dx)
+          engine.multiply({made, in, k, ex.arithmetic, factor_form::rows, factor_form::packed, part > 0}, left.data,
+                          packed + bytes * static_cast<std::size_t>(part), dx);
+      }
+      if (!has_dx) continue;
+      if (!direct) put_rows(dx, in, count, task.c + row * task.ldc, task.ldc, false);
+      if (!o.after.empty()) finish_block(o.after, o.dx, row, count, 0, in);
+    }
+  });
+
+  parallel_rows(ex, out, 16, [&](index_t row, index_t count, int) {
+    for (index_t piece = 0; piece < pieces; ++piece)
+      put_rows(sums + piece * sums_size + row * in, in, count, &o.dw(row, 0), o.dw.stride(0), true);
+  });
+  if (has_db)
+    for (index_t piece = 0; piece < pieces; ++piece) {
+      float const* const db = sums + piece * sums_size + out * in;
+      for (index_t i = 0; i < out; ++i) o.db(i) += db[i];
+    }
+}
+
+}  // namespace detail
+
+template <std::floating_point T>
+std::size_t do_linear_grad_workspace(backend& ex, linear_grad_operands<T> const& o) {
+  return products_of_linear_grad_workspace(ex, o);
+}
+
+template <std::floating_point T>
+void do_linear_grad(backend& ex, linear_grad_operands<T> const& o, workspace ws) {
+  if constexpr (std::same_as<T, float>)
+    if (detail::by_blocks(ex, o)) return detail::linear_grad_by_blocks(ex, o);
+  linear_grad_by_products(ex, o, ws);
+}
+
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -1,0 +1,60 @@
+// The gradients of an affine map of rows, in one operation, so that a backend may read the gradient of the result once.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   y = x w' + b            x (rows, in), w (out, in), b (out) or none, y (rows, out)
+//   dw += dy' x,  db += column sums of dy,  dx = after(dy w)
+//
+// A NaN or an infinity in dy, x or w affects every gradient that is computed from this value.
+#pragma once
+
+#include "triad/core/backend.hpp"
+#include "triad/core/views.hpp"
+#include "triad/ops/matmul.hpp"
+#include "triad/ops/reduce.hpp"
+
+namespace triad {
+
+/// What the gradients are computed from, and where they are written.
+template <class T>
+struct linear_grad_operands {
+  matrix<T const> x, w, dy;
+  matrix<T> dx;           // (rows, in), or without rows: not computed, and w is not read
+  matrix<T> dw;           // (out, in)
+  vec<T> db{nullptr, 0};  // (out), or (0): there is no bias
+  epilogue<T> after{};    // of dx
+};
+
+namespace detail {
+template <class T>
+void expect_linear_grad(linear_grad_operands<T> const& o) {
+  index_t const rows = o.dy.extent(0), out = o.dy.extent(1), in = o.x.extent(1);
+  expect_shape("linear_grad", "x", o.x, {rows, in});
+  expect_shape("linear_grad", "dw", o.dw, {out, in});
+  if (o.db.extent(0) != 0) expect_shape("linear_grad", "db", o.db, {out});
+  if (o.dx.extent(0) == 0) return;
+  expect_shape("linear_grad", "w", o.w, {out, in});
+  expect_product<T>(o.dy, o.w, o.dx, o.after);
+}
+}  // namespace detail
+
+/// Adds to dw and db, and overwrites dx.  dx may be the memory of x.
+template <backend Ex, class T>
+void linear_grad(Ex& ex, arena& scratch, linear_grad_operands<T> const& o) {
+  detail::expect_linear_grad(o);
+  with_workspace(ex, scratch, do_linear_grad_workspace(planning(ex), o), [&](auto ws) { do_linear_grad(ex, o, ws); });
+}
+
+/// The workspace of linear_grad_by_products().
+template <class Ex, class T>
+std::size_t products_of_linear_grad_workspace(Ex& ex, linear_grad_operands<T> const& o) {
+  return o.db.extent(0) != 0 ? do_column_sums_workspace(ex, o.dy) : 0;
+}
+/// Computes the gradients one after the other.  A backend without a faster way calls this function in its hook.
+template <class Ex, class T>
+void linear_grad_by_products(Ex& ex, linear_grad_operands<T> const& o, workspace ws) {
+  do_matmul(ex, matrix<T const>(transposed(o.dy)), o.x, o.dw, true, epilogue<T>{});
+  if (o.db.extent(0) != 0) do_column_sums_add(ex, o.dy, o.db, ws);
+  if (o.dx.extent(0) != 0) do_matmul(ex, o.dy, o.w, o.dx, false, o.after);
+}
+
+}  // namespace triad

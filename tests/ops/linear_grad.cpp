@@ -1,0 +1,170 @@
+// Tests the gradients of an affine map on every backend, with every part left out, strided and in place, and by blocks
+// for an engine.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/ops/linear_grad.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "tests/backends.hpp"
+#include "tests/catch.hpp"
+#include "tests/cpu/products/loop_engine.hpp"
+#include "tests/ragged.hpp"
+#include "triad/cpu/linear_grad.hpp"
+#include "triad/reference/linear_grad.hpp"
+
+namespace ops_linear_grad_tests {
+
+using namespace triad;
+using triad::test::contains;
+
+/// A problem whose matrices have `gap` elements between rows.
+template <class T>
+struct problem {
+  index_t rows, in, out, gap;
+  std::vector<T> x, w, dy, gate, dx, dw, db;
+
+  problem(index_t r, index_t columns, index_t results, index_t between = 0)
+      : rows(r),
+        in(columns),
+        out(results),
+        gap(between),
+        x(values(rows, in, 1)),
+        w(values(out, in, 2)),
+        dy(values(rows, out, 3)),
+        gate(values(rows, in, 4)),
+        dx(values(rows, in, 5)),
+        dw(values(out, in, 6)),
+        db(values(1, out, 7)) {}
+
+  std::vector<T> values(index_t r, index_t c, unsigned seed) const {
+    return test::random_values<T>(r * (c + gap), seed);
+  }
+  template <class S>
+  matrix<S> view(S* data, index_t r, index_t c) const {
+    return make_matrix(data, r, c, c + gap);
+  }
+  linear_grad_operands<T> operands(bool has_dx = true, bool has_db = true) {
+    linear_grad_operands<T> o{view<T const>(x.data(), rows, in),
+                              view<T const>(w.data(), out, in),
+                              view<T const>(dy.data(), rows, out),
+                              has_dx ? view(dx.data(), rows, in) : no_matrix<T>(),
+                              view(dw.data(), out, in),
+                              make_vec(db.data(), has_db ? out : 0),
+                              {}};
+    return o;
+  }
+  template <class Ex>
+  void run(Ex&& ex, linear_grad_operands<T> const& o) {
+    std::vector<std::byte> memory(do_linear_grad_workspace(ex, o) + 4096);
+    arena scratch(memory.data(), memory.size());
+    linear_grad(ex, scratch, o);
+  }
+};
+
+template <class T>
+double distance(std::vector<T> const& a, std::vector<double> const& b) {
+  double worst = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    double const e = std::abs(static_cast<double>(a[i]) - b[i]);
+    worst = e <= worst ? worst : e;  // keeps a NaN
+  }
+  return worst;
+}
+template <class T>
+void expect_near(problem<T> const& found, problem<double> const& exact, double close) {
+  CHECK(distance(found.dx, exact.dx) < close);
+  CHECK(distance(found.dw, exact.dw) < close);
+  CHECK(distance(found.db, exact.db) < close);
+}
+
+TEMPLATE_TEST_CASE("the gradients of an affine map are the reference's on every backend", "", TRIAD_TEST_TYPES) {
+  using T = typename TestType::scalar;
+  for (index_t const gap : {0, 3})
+    for (bool const has_dx : {true, false})
+      for (bool const has_db : {true, false}) {
+        problem<double> exact(70, 33, 20, gap);
+        problem<T> found(70, 33, 20, gap);
+        exact.run(reference::backend(), exact.operands(has_dx, has_db));
+        found.run(typename TestType::backend(), found.operands(has_dx, has_db));
+        expect_near(found, exact, std::is_same_v<T, float> ? 1e-4 : 1e-12);
+      }
+}
+
+TEST_CASE("an engine computes the gradients by blocks, like the reference") {
+  struct extents {
+    index_t rows, in, out;
+  };
+  for (auto const& [rows, in, out] : {extents{2048, 40, 48}, {2500, 33, 112}, {3001, 64, 32}})
+    for (index_t const gap : {0, 5})
+      for (bool const has_dx : {true, false})
+        for (auto const factors : {cpu::arithmetic::float32, cpu::arithmetic::bf16}) {
+          test::loop_engine const engine(true);
+          problem<double> exact(rows, in, out, gap);
+          problem<float> found(rows, in, out, gap);
+          auto o = found.operands(has_dx);
+          auto expected = exact.operands(has_dx);
+          if (has_dx) {
+            o.after.gate = found.view<float const>(found.gate.data(), rows, in);
+            expected.after.gate = exact.view<double const>(exact.gate.data(), rows, in);
+          }
+          if (factors == cpu::arithmetic::bf16)
+            for (auto* const m : {&exact.x, &exact.w})
+              for (auto& v : *m) v = static_cast<double>(cpu::widened(cpu::rounded(static_cast<float>(v))));
+          cpu::backend ex(2, &engine, factors);
+          REQUIRE(cpu::detail::by_blocks(ex, o));
+          // The sums of db have dy as it is.
+          exact.run(reference::backend(), expected);
+          auto const db = exact.db;
+          if (factors == cpu::arithmetic::bf16) {
+            problem<double> again(rows, in, out, gap);
+            exact.dx = again.dx, exact.dw = again.dw, exact.db = again.db;
+            for (auto& v : exact.dy) v = static_cast<double>(cpu::widened(cpu::rounded(static_cast<float>(v))));
+            exact.run(reference::backend(), expected);
+            exact.db = db;
+          }
+          found.run(ex, o);
+          CAPTURE(rows, in, out, gap, has_dx);
+          expect_near(found, exact, 2e-3);
+          CHECK(engine.outside == 0);
+
+          problem<float> alone(rows, in, out, gap);
+          auto one = alone.operands(has_dx);
+          if (has_dx) one.after.gate = alone.view<float const>(alone.gate.data(), rows, in);
+          alone.run(cpu::backend(1, &engine, factors), one);
+          CHECK(std::memcmp(alone.dw.data(), found.dw.data(), found.dw.size() * sizeof(float)) == 0);
+          CHECK(std::memcmp(alone.dx.data(), found.dx.data(), found.dx.size() * sizeof(float)) == 0);
+          CHECK(std::memcmp(alone.db.data(), found.db.data(), found.db.size() * sizeof(float)) == 0);
+        }
+}
+
+TEST_CASE("dx may be the memory of x") {
+  test::loop_engine const engine(true);
+  problem<float> apart(2048, 32, 32), in_place(2048, 32, 32);
+  cpu::backend ex(1, &engine);
+  apart.run(ex, apart.operands());
+  auto o = in_place.operands();
+  o.dx = make_matrix(in_place.x.data(), o.dx.extent(0), o.dx.extent(1), o.dx.extent(1));
+  CHECK_FALSE(cpu::detail::by_blocks(ex, o));
+  in_place.run(ex, o);
+  for (std::size_t i = 0; i < apart.dx.size(); ++i) REQUIRE(std::abs(in_place.x[i] - apart.dx[i]) < 1e-4f);
+  for (std::size_t i = 0; i < apart.dw.size(); ++i) REQUIRE(std::abs(in_place.dw[i] - apart.dw[i]) < 1e-2f);
+}
+
+TEST_CASE("gradients of an affine map refuse shapes that do not fit, with a sentence") {
+  reference::backend ex;
+  problem<double> p(5, 4, 3);
+  auto o = p.operands();
+  o.dw = make_matrix(p.dw.data(), 2, 4, 4);
+  REQUIRE_THROWS_WITH(p.run(ex, o), contains("linear_grad: dw is (2, 4), expected (3, 4)"));
+  o = p.operands();
+  o.db = make_vec(p.db.data(), 2);
+  REQUIRE_THROWS_WITH(p.run(ex, o), contains("linear_grad: db is (2), expected (3)"));
+  o = p.operands();
+  o.w = make_matrix<double const>(p.w.data(), 3, 3, 4);
+  REQUIRE_THROWS_WITH(p.run(ex, o), contains("linear_grad: w is (3, 3), expected (3, 4)"));
+}
+
+}  // namespace ops_linear_grad_tests
