@@ -19,6 +19,7 @@
 #include "triad/ops/gather.hpp"
 #include "triad/ops/head_bias.hpp"
 #include "triad/ops/layer_norm.hpp"
+#include "triad/ops/linear_grad.hpp"
 #include "triad/ops/log_step.hpp"
 #include "triad/ops/matmul.hpp"
 #include "triad/ops/pair_product.hpp"
@@ -195,6 +196,20 @@ void each_product_use(F&& f) {
                            numbers<T> y{x[2]};
                            y[0].resize(static_cast<std::size_t>(m * n));
                            matmul_add(ex, in(x[0], m, k), in(x[1], k, n), out(y[0], m, n));
+                           return y;
+                         }});
+  f(operation_use<Ex, T>{"linear_grad", {m * k, n * k, m * n}, [=](Ex& ex, given const& x) {
+                           auto y = room_for_numbers<T>({m * k, n * k, n}, T(0));
+                           with_scratch(ex, {}, [&](auto& on, call const& c) {
+                             linear_grad(on, *c.scratch,
+                                         linear_grad_operands<T>{as_matrix(in(x[0], m, k)),
+                                                                 as_matrix(in(x[1], n, k)),
+                                                                 as_matrix(in(x[2], m, n)),
+                                                                 as_matrix(out(y[0], m, k)),
+                                                                 as_matrix(out(y[1], n, k)),
+                                                                 out(y[2], n),
+                                                                 {}});
+                           });
                            return y;
                          }});
   f(operation_use<Ex, T>{"batched_matmul", {2 * m * k, 2 * k * n}, [=](Ex& ex, given const& x) {
