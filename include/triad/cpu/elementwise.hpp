@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <concepts>
+#include <tuple>
 
 #include "triad/cpu/backend.hpp"
 #include "triad/cpu/kernels/gelu.hpp"
@@ -34,21 +36,29 @@ void do_transform(backend& ex, F f, vec<T const> a, vec<T const> b, vec<T> y) {
 }
 
 namespace detail {
+/// Computes y = f(x...) for `size` numbers, a multiple of simd::lanes.  f takes and returns vectors.
+template <class F, class... Inputs>
+[[gnu::noinline]] void each_register(F f, index_t size, float* y, Inputs const*... x) {
+  for (index_t i = 0; i < size; i += simd::lanes) simd::store(y + i, f(simd::load(x + i)...));
+}
 /// Computes y = f(x...), where f takes and returns vectors.  If the last vector of an input is not full, zeros fill it.
+/// Both calls below run the same instructions, since g++ may fuse other products and sums in another copy of f.  So the
+/// bits of a number do not depend on whether it is in the last vector, where other rows of a batch may follow it.
 template <class F, class... Inputs>
 void transform_registers(backend& ex, index_t size, F f, float* y, Inputs const*... x) {
   parallel_rows(ex, size, elementwise_chunk, [=](index_t first, index_t count, int) {
-    index_t const end = first + count, whole = end - count % simd::lanes;
-    for (index_t i = first; i < whole; i += simd::lanes) simd::store(y + i, f(simd::load(x + i)...));
-    if (whole == end) return;
-    auto const part = [&](float const* from) {
-      float some[simd::lanes] = {};
-      std::copy(from + whole, from + end, some);
-      return simd::load(some);
+    index_t const rest = count % simd::lanes, whole = count - rest, last = first + whole;
+    each_register(f, whole, y + first, (x + first)...);
+    if (rest == 0) return;
+    std::array<float, simd::lanes> result, inputs[sizeof...(x)] = {};
+    auto* to = inputs;
+    auto const padded = [&](float const* from) {
+      std::copy_n(from + last, rest, to->data());
+      return static_cast<float const*>((to++)->data());
     };
-    float some[simd::lanes];
-    simd::store(some, f(part(x)...));
-    std::copy_n(some, end - whole, y + whole);
+    std::tuple const each{padded(x)...};
+    std::apply([&](auto const*... from) { each_register(f, simd::padded(rest), result.data(), from...); }, each);
+    std::copy_n(result.data(), rest, y + last);
   });
 }
 }  // namespace detail
