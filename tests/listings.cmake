@@ -26,6 +26,8 @@ set(without_header
   "ops/places.cpp|every operation with one number at each place of a row"
   "ops/far.cpp|every operation beyond 2^31 elements, in memory that is mapped once for all"
   "cpu/torch_kernels.cpp|examples/python, whose kernels it compiles as the package does"
+  "models/alone.cpp|what every model answers for an example alone and in batches"
+  "models/alone_with_onednn.cpp|the same, with products by oneDNN"
   "models/planned_memory.cpp|what several models keep, in bytes and by formulas")
 
 # At its top level, a backend has the hooks of operations, in files named after the operations

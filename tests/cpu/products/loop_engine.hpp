@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tests/catch.hpp"
 #include "triad/cpu/products/engine.hpp"
@@ -49,24 +49,42 @@ class loop_engine final : public cpu::product_engine {
       if (!fits) ++outside;
       rows.insert(s.m), inner.insert(s.k);
     }
-    auto const at = [&](void const* x, index_t i) {
-      return s.factors == cpu::arithmetic::bf16 ? cpu::widened(static_cast<cpu::bfloat16 const*>(x)[i])
-                                                : static_cast<float const*>(x)[i];
-    };
-    for (index_t r = 0; r < s.m; ++r)
-      for (index_t i = 0; i < s.n; ++i) {
-        double sum = s.add ? static_cast<double>(c[r * s.n + i]) : 0.0;
-        for (index_t l = 0; l < s.k; ++l)
-          sum += static_cast<double>(at(a, s.a == cpu::factor_form::rows ? r * s.k + l : l * s.m + r)) *
-                 static_cast<double>(at(b, s.b == cpu::factor_form::rows ? l * s.n + i : i * s.k + l));
-        c[r * s.n + i] = static_cast<float>(sum);
+    // Unoptimised tests call this function often, so the innermost loop is plain.
+    std::vector<double> const left = numbers(a, s.factors, s.m, s.k, s.a == cpu::factor_form::rows),
+                              right = numbers(b, s.factors, s.k, s.n, s.b == cpu::factor_form::rows);
+    std::vector<double> sums(static_cast<std::size_t>(s.n));
+    for (index_t r = 0; r < s.m; ++r) {
+      float* const to = c + r * s.n;
+      double* const sum = sums.data();
+      for (index_t i = 0; i < s.n; ++i) sum[i] = s.add ? static_cast<double>(to[i]) : 0.0;
+      for (index_t l = 0; l < s.k; ++l) {
+        double const factor = left[static_cast<std::size_t>(r * s.k + l)];
+        double const* const row = right.data() + l * s.n;
+        for (index_t i = 0; i < s.n; ++i) sum[i] += factor * row[i];
       }
+      for (index_t i = 0; i < s.n; ++i) to[i] = static_cast<float>(sum[i]);
+    }
   }
 
   mutable std::set<index_t> rows, inner;
   mutable int outside = 0;  // the number of products that are beyond the limits
 
  private:
+  /// Returns a factor (rows, columns) in rows.
+  static std::vector<double> numbers(void const* x, cpu::arithmetic factors, index_t rows, index_t columns,
+                                     bool by_rows) {
+    std::vector<double> all(static_cast<std::size_t>(rows * columns));
+    double* const to = all.data();
+    for (index_t r = 0; r < rows; ++r)
+      for (index_t i = 0; i < columns; ++i) {
+        index_t const from = by_rows ? r * columns + i : i * rows + r;
+        to[r * columns + i] = static_cast<double>(factors == cpu::arithmetic::bf16
+                                                      ? cpu::widened(static_cast<cpu::bfloat16 const*>(x)[from])
+                                                      : static_cast<float const*>(x)[from]);
+      }
+    return all;
+  }
+
   bool bf16_;
   mutable std::mutex access_;
 };
