@@ -4,6 +4,15 @@
 //
 // BLAS packs the factors of every product, and the products of a sentence are too small for that.  In float, the
 // kernels of cpu/attention/ compute heads of up to 256 keys and 256 columns.  In double, BLAS computes all products.
+// Times are in microseconds per head of n queries, n keys and k columns, forward / backward, in float on one AVX-512
+// core, with operands in the cache:
+//
+//              registers       BLAS                           registers       BLAS
+//   n = 8,  k = 16   0.13 / 0.23   0.72 / 0.94        n = 20, k = 128   1.6 / 3.9    2.6 / 4.5
+//   n = 20, k = 32   0.52 / 1.2     1.7 / 2.2         n = 60, k = 64    6.5 / 15      12 / 22
+//
+// At n = 60, the products take 80 % of the time and reach 90 % of the core's multiply-adds.  At n = 20 and k = 32, the
+// products take two thirds of the time.  At n = 8, the steps of the softmax wait for each other.
 #pragma once
 
 #include <algorithm>
