@@ -96,14 +96,14 @@ void mix(float const* w, index_t jump, index_t rows, Range&& range, head_rows<fl
       if (rows - r == 3) tile(r, std::integral_constant<int, 3>());
       if (rows - r == 2) tile(r, std::integral_constant<int, 2>());
       if (rows - r == 1) tile(r, std::integral_constant<int, 1>());
-      c += V * simd::lanes;
+      return V * simd::lanes;
     };
     if (simd::registers == 32 && left >= 4)
-      columns(std::integral_constant<int, simd::registers == 32 ? 4 : 1>());
+      c += columns(std::integral_constant<int, simd::registers == 32 ? 4 : 1>());
     else if (left >= 2)
-      columns(std::integral_constant<int, 2>());
+      c += columns(std::integral_constant<int, 2>());
     else
-      columns(std::integral_constant<int, 1>());
+      c += columns(std::integral_constant<int, 1>());
   }
 }
 
