@@ -13,11 +13,15 @@ using namespace triad;
 using namespace triad::programs;
 using triad::test::contains;
 
-TEST_CASE("--products auto names BLAS or oneDNN, and other values stay") {
+TEST_CASE("--products auto and measure name BLAS or oneDNN, and other values stay") {
   CHECK(chosen_products("blas") == "blas");
   CHECK(chosen_products("onednn") == "onednn");
   auto const chosen = chosen_products("auto");
   CHECK((chosen == "blas" || chosen == "onednn"));
+  auto const measured = chosen_products("measure");
+  CHECK((measured == "blas" || measured == "onednn"));
+  if (chosen == "onednn")
+    CHECK(engine_of(measured, "float32") == (measured == "blas" ? nullptr : engine_of("auto", "float32")));
   CHECK((engine_of("auto", "float32") == nullptr) == (chosen == "blas"));
 }
 

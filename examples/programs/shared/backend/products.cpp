@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/backend/products.hpp"
 
+#include "shared/processes/world.hpp"
 #include "shared/report/refuse.hpp"
 #include "triad/cpu/kernels/processor.hpp"
 #if defined(TRIAD_PROGRAMS_ONEDNN)
 #include "triad/cpu/products/onednn.hpp"
+#include "triad/cpu/products/speed.hpp"
 #endif
 
 namespace triad::programs {
@@ -20,15 +22,28 @@ cpu::product_engine const* onednn() {
   return nullptr;
 }
 
+std::string choice_of_this_process(std::string const& products) {
+  if (products != "auto" && products != "measure") return products;
+  if (onednn() == nullptr) return "blas";
+#if defined(TRIAD_PROGRAMS_ONEDNN)
+  if (products == "measure") {
+    double const by_blas = cpu::product_multiply_adds_a_second(cpu::backend(1)),
+                 by_onednn = cpu::product_multiply_adds_a_second(cpu::backend(1, onednn()));
+    return by_onednn > by_blas ? "onednn" : "blas";
+  }
+#endif
+  return cpu::processor_vectors() == cpu::vector_set::avx512 ? "onednn" : "blas";
+}
+
 }  // namespace
 
 std::string chosen_products(std::string const& products) {
-  if (products != "auto") return products;
-  return onednn() != nullptr && cpu::processor_vectors() == cpu::vector_set::avx512 ? "onednn" : "blas";
+  auto const own = choice_of_this_process(products);
+  return world().size() > 1 ? texts_of_all(own).front() : own;
 }
 
 cpu::product_engine const* engine_of(std::string const& products, std::string const& arithmetic) {
-  bool const wanted = chosen_products(products) == "onednn";
+  bool const wanted = choice_of_this_process(products) == "onednn";
   auto const* const engine = wanted ? onednn() : nullptr;
   if (wanted && engine == nullptr)
     refuse(

@@ -120,10 +120,10 @@ void run_options::each(option_list& f) {
       .one_of({"float32", "tf32x3", "tf32", "bf16"})
       .free();
   f.seldom("products", &products,
-           "Who multiplies matrices on the cpu backend: blas; onednn, where the program was built with it; auto: the "
-           "faster for this processor, which the run's config.toml then names")
+           "Who multiplies matrices on the cpu backend: blas; onednn, where the program was built with it; auto: by a "
+           "rule for the processor; measure: the faster.  The run's config.toml names who it was")
       .also(asked)
-      .one_of({"auto", "blas", "onednn"})
+      .one_of({"auto", "blas", "measure", "onednn"})
       .free();
   f("seed", &seed, "Of first values, order and dropout");
   f("seeds", &seeds, "Runs with seed, seed + 1, ...").positive().free();
