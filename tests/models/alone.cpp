@@ -382,9 +382,8 @@ TEST_CASE("tree machines answer with the same bits alone and in any batch") {
 
 namespace triad::test {
 
-using namespace models_alone_tests;
-
 void expect_graphs_same_alone(engine_use const& use) {
+  using namespace models_alone_tests;
   edge_transformer_options edges{.labels = labels, .targets = targets, .layers = 2, .tied = false, .layer = edge_layer};
   graphs_alone<edge_transformer<float>>(use, "edge transformer", edges);
   graphs_alone<edge_transformer<float, dyn, dyn, dyn, form::paper>>(use, "edge transformer, paper", edges);
@@ -409,6 +408,7 @@ void expect_graphs_same_alone(engine_use const& use) {
 }
 
 void expect_parsers_same_alone(engine_use const& use) {
+  using namespace models_alone_tests;
   constexpr label_counts kinds{3, 2, 4, 5};
   edge_transformer_parser_options edges;
   edges.tokens = words, edges.relations = 2 * reach + 1, edges.labels = kinds, edges.layers = 2;
@@ -428,6 +428,7 @@ void expect_parsers_same_alone(engine_use const& use) {
 }
 
 void expect_pairs_same_alone(engine_use const& use) {
+  using namespace models_alone_tests;
   // Attention to up to 256 tokens is computed in registers, and to more tokens by products of BLAS.
   std::vector<lengths> const sizes{{4, 3}, {1, 0}, {3, 8}, {20, 40}, {270, 30}};
   using model = fused_transformer<float>;
@@ -452,6 +453,7 @@ void expect_pairs_same_alone(engine_use const& use) {
 }
 
 void expect_edge_pairs_same_alone(engine_use const& use) {
+  using namespace models_alone_tests;
   edge_transformer_seq2seq_options z;
   z.tokens = vocabulary, z.reach = reach, z.layers = 3, z.layer = edge_layer;
   z.layer.attention_bias = true;
@@ -463,6 +465,7 @@ void expect_edge_pairs_same_alone(engine_use const& use) {
 }
 
 void expect_trees_same_alone(engine_use const& use) {
+  using namespace models_alone_tests;
   tree_positions<> const where(2, levels);
   for (auto const norms : {norm_position::before, norm_position::after}) {
     bool const before = norms == norm_position::before;
