@@ -51,6 +51,7 @@ inline void linear_grad_by_blocks(backend& ex, linear_grad_operands<float> const
                          .ldc = has_dx ? o.dx.stride(0) : in,
                          .add = false,
                          .limits = limits};
+  task.expect_limits();
   float_factor const x = factor(o.x);
 
   // Columns of dy: parts that are as long as a sum of the engine may be.
@@ -119,6 +120,7 @@ inline void linear_grad_by_blocks(backend& ex, linear_grad_operands<float> const
     for (index_t piece = 0; piece < pieces; ++piece)
       put_rows(sums + piece * sums_size + row * in, in, count, &o.dw(row, 0), o.dw.stride(0), true);
   });
+  without_denormals const here;  // as in the tasks
   if (has_db)
     for (index_t piece = 0; piece < pieces; ++piece) {
       float const* const db = sums + piece * sums_size + out * in;

@@ -105,6 +105,7 @@ inline void multiply_by_engine(backend& ex, matrix<float const> a, matrix<float 
   auto const finish = [&](index_t row, index_t rows) {
     if (!e.empty()) finish_block(e, c, row, rows, 0, n);
   };
+  task.expect_limits();
   if (is_long_sum(task)) return multiply_sums(ex, task, finish);
   multiply_rows(ex, task, finish);
 }

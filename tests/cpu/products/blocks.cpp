@@ -145,6 +145,16 @@ TEST_CASE("results of an engine have the same bits for any number of threads, an
         CHECK(std::memcmp(part.data.data(), whole.data.data(), part.data.size() * sizeof(float)) == 0);
       }
     }
+  for (index_t const gap : {0, 2}) {  // sums of several pieces that are added to c
+    loop_engine const engine(true);
+    stored const a(64, k, true, 0, 1), b(k, n, true, 0, 2);
+    stored whole(64, n, true, gap, 3), part = whole;
+    cpu::backend ex(1, &engine, bf16);
+    matmul_add(ex, a.view(), b.view(), whole.view());
+    matmul_add(ex, row_block(a.view(), 0, 17), b.view(), row_block(part.view(), 0, 17));
+    CHECK(std::memcmp(part.data.data(), whole.data.data(), static_cast<std::size_t>(17 * (n + gap)) * sizeof(float)) ==
+          0);
+  }
   loop_engine const engine(true);
   stored const a(30, 5000, false, 0, 1), b(5000, 40, true, 0, 2);  // a long sum
   stored first(30, 40, true, 0, 3), second(30, 40, true, 0, 4);

@@ -107,6 +107,18 @@ TEST_CASE("a row of oneDNN's products has the same bits for any number of rows a
       }
 }
 
+TEST_CASE("a row that oneDNN adds to has the same bits for any number of rows") {
+  if (!cpu::onednn_engine::instance().rows_are_independent()) return;
+  for (auto const factors : computed()) {
+    problem const p(64, 188, 1600);
+    cpu::backend ex(1, &cpu::onednn_engine::instance(), factors);
+    std::vector<float> all(p.a.begin(), p.a.begin() + 64 * 188), part = all;
+    matmul_add(ex, p.left(true), p.right(true), make_matrix(all.data(), 64, 188, 188));
+    matmul_add(ex, row_block(p.left(true), 0, 21), p.right(true), make_matrix(part.data(), 21, 188, 188));
+    CHECK(std::memcmp(part.data(), all.data(), std::size_t{21} * 188 * sizeof(float)) == 0);
+  }
+}
+
 TEST_CASE("threads of the caller may compute products at the same time") {
   problem const p(300, 200, 200);
   for (auto const factors : computed()) {

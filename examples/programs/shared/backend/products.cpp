@@ -22,9 +22,10 @@ cpu::product_engine const* onednn() {
   return nullptr;
 }
 
-std::string choice_of_this_process(std::string const& products) {
+std::string choice_of_this_process(std::string const& products, std::string const& arithmetic) {
   if (products != "auto" && products != "measure") return products;
   if (onednn() == nullptr) return "blas";
+  if (arithmetic == "bf16") return "onednn";  // BLAS does not have it
 #if defined(TRIAD_PROGRAMS_ONEDNN)
   if (products == "measure") {
     double const by_blas = cpu::product_multiply_adds_a_second(cpu::backend(1)),
@@ -37,13 +38,13 @@ std::string choice_of_this_process(std::string const& products) {
 
 }  // namespace
 
-std::string chosen_products(std::string const& products) {
-  auto const own = choice_of_this_process(products);
+std::string chosen_products(std::string const& products, std::string const& arithmetic) {
+  auto const own = choice_of_this_process(products, arithmetic);
   return world().size() > 1 ? texts_of_all(own).front() : own;
 }
 
 cpu::product_engine const* engine_of(std::string const& products, std::string const& arithmetic) {
-  bool const wanted = choice_of_this_process(products) == "onednn";
+  bool const wanted = choice_of_this_process(products, arithmetic) == "onednn";
   auto const* const engine = wanted ? onednn() : nullptr;
   if (wanted && engine == nullptr)
     refuse(

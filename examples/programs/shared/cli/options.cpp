@@ -174,6 +174,20 @@ void expect_arithmetic(run_options const& o) {
   }
 }
 
+namespace {
+
+/// Returns the value of --products with which a run that is resumed was trained.  Runs of older versions have none:
+/// BLAS computed their products.
+std::string products_of_run(run_options const& o) {
+  std::error_code none;
+  auto const file = o.out + (o.seeds == 1 ? "" : "/seed-" + std::to_string(o.seed)) + "/config.toml";
+  if (!std::filesystem::is_regular_file(file, none)) return o.products;
+  auto const stored = config_value(file, "products");
+  return !stored.empty() ? stored : o.arithmetic == "bf16" ? "auto" : "blas";
+}
+
+}  // namespace
+
 void run_options::settle() {
   auto const more = static_cast<std::uint64_t>(seeds) - 1;
   auto const largest = std::numeric_limits<std::uint64_t>::max();
@@ -185,8 +199,11 @@ void run_options::settle() {
         "{} processes were started and --shares is {}: more processes than shares would have nothing to do; "
         "give --shares {}, or start fewer",
         processes, shares, processes));
+  if (backend == "cpu") {
+    if (resume && !given.contains("products") && !configured.contains("products")) products = products_of_run(*this);
+    products = chosen_products(products, arithmetic);  // so that config.toml names who computed
+  }
   expect_arithmetic(*this);
-  if (backend == "cpu") products = chosen_products(products);  // so that config.toml names who computed
   if (patience > 0 && out.empty())
     throw data_error("--patience keeps the best checkpoint in the folder of the run: name it with --out");
   if (resume && out.empty()) throw data_error("--resume goes on with the run in a folder: name it with --out");

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 
 #include "triad/core/math.hpp"
 #include "triad/cpu/backend.hpp"
@@ -52,6 +53,14 @@ struct engine_task {
   product_limits limits = engine.limits(factors);
 
   bool rounds() const { return factors == arithmetic::bf16; }
+  /// Throws contract_violation if the engine states limits that blocks cannot have.
+  void expect_limits() const {
+    TRIAD_EXPECTS(
+        limits.inner >= 64 && (rounds() ? limits.row_step > 0 && 16 % limits.row_step == 0 : limits.row_step == 1),
+        engine.name() + ": limits are a row_step of " + std::to_string(limits.row_step) + " and an inner of " +
+            std::to_string(limits.inner) +
+            ", expected a row_step of 1 (in bf16: that divides 16) and an inner of 64 or more");
+  }
 };
 
 /// Products with an extent below this number have float32 factors, because rounding would take longer than the product.
@@ -128,7 +137,8 @@ void multiply_rows(backend& ex, engine_task const& t, Finish const& finish) {
   }
   auto const multiply = [&](index_t row, index_t rows) {
     index_t const made = rounded_up(rows, t.limits.row_step);
-    bool const direct = made == rows && (t.ldc == t.n || rows == 1);
+    // The pieces of a sum are added before c is, so that the order does not depend on the number of rows.
+    bool const direct = made == rows && (t.ldc == t.n || rows == 1) && !(t.add && pieces > 1);
     float* const c = t.c + row * t.ldc;
     float* const to = direct ? c : product_scratch_of<float>(scratch_use::sums, made * t.n);
     for (index_t piece = 0; piece < pieces; ++piece) {

@@ -89,7 +89,10 @@ class onednn_engine final : public product_engine {
     return has(dnnl::cpu_isa::avx2) ? "AVX2" : "SSE4.1";
   }
   bool computes(arithmetic factors) const override {
-    return factors == arithmetic::float32 || (has_fast_bf16() && has(dnnl::cpu_isa::avx512_core_bf16));
+    if (factors == arithmetic::float32) return true;
+    auto const fast = processor_bf16();
+    return fast != bf16_set::none &&
+           has(fast == bf16_set::tiles ? dnnl::cpu_isa::avx512_core_amx : dnnl::cpu_isa::avx512_core_bf16);
   }
   /// oneDNN's kernels for AVX2 sum in an order that depends on the number of rows.
   bool rows_are_independent() const override { return has(dnnl::cpu_isa::avx512_core); }
