@@ -108,9 +108,11 @@ inline void put_rows(float const* x, index_t n, index_t rows, float* y, index_t 
   }
 }
 
-/// The number of rows of a block in a product with m rows: near 384, or fewer to make eight blocks.
-constexpr index_t block_rows(index_t m) {
-  index_t const target = std::clamp<index_t>(m / 8, 48, 384), blocks = std::max<index_t>(1, (m + target / 2) / target);
+/// The number of rows of a block in a product with m rows: near 384, or fewer to make eight blocks, but not below
+/// `least`.
+constexpr index_t block_rows(index_t m, index_t least) {
+  index_t const target = std::clamp<index_t>(m / 8, least, 384),
+                blocks = std::max<index_t>(1, (m + target / 2) / target);
   return rounded_up((m + blocks - 1) / blocks, 16);
 }
 
@@ -121,8 +123,9 @@ void multiply_rows(backend& ex, engine_task const& t, Finish const& finish) {
   index_t const length = std::min({t.k, t.limits.inner, rounded_up((t.k + fewest - 1) / fewest, 64)});
   index_t const pieces = (t.k + length - 1) / length;
   auto const inner_of = [&](index_t piece) { return std::min(length, t.k - piece * length); };
-  // A few rows of floats are multiplied by b as it is, which gives the same bits.
-  bool const packs = t.rounds() || t.m >= 48;
+  // Few rows of floats are multiplied by b as it is, which gives the same bits.  oneDNN then copies b for each block,
+  // in the time of about 15 rows, and packing takes longer.
+  bool const packs = t.rounds() || t.m >= 384;
   std::size_t bytes = 0;
   std::byte* packed = nullptr;
   if (packs) {
@@ -151,7 +154,7 @@ void multiply_rows(backend& ex, engine_task const& t, Finish const& finish) {
     }
     if (!direct) put_rows(to, t.n, rows, c, t.ldc, t.add);
   };
-  index_t const rows = packs ? block_rows(t.m) : t.m;
+  index_t const rows = block_rows(t.m, packs ? 48 : 96);
   parallel_for(ex, (t.m + rows - 1) / rows, [&](index_t block, int) {
     // A kernel is compiled for its number of rows.  There are few such numbers if a block is cut into a multiple of 16
     // rows and a rest.
