@@ -9,7 +9,6 @@
 #include "session.hpp"
 #include "triad/cpu/kernels/parallel.hpp"
 #include "triad/cpu/matmul.hpp"
-#include "triad/ops/linear_grad.hpp"
 #include "triad/reference/reference.hpp"
 
 namespace bench {
@@ -42,14 +41,6 @@ inline void do_matmul(checker&, triad::matrix<double const> a, triad::matrix<dou
     for (index_t j = 0; j < n; ++j)
       c(i, j) =
           triad::reference::finish(e, i, j, n, (accumulate ? c(i, j) : 0) + sum[static_cast<std::size_t>(i * n + j)]);
-}
-
-// The reference's hook would call its own products.
-inline std::size_t do_linear_grad_workspace(checker& ex, triad::linear_grad_operands<double> const& o) {
-  return triad::products_of_linear_grad_workspace(ex, o);
-}
-inline void do_linear_grad(checker& ex, triad::linear_grad_operands<double> const& o, triad::workspace ws) {
-  triad::linear_grad_by_products(ex, o, ws);
 }
 
 namespace detail {

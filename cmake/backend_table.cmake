@@ -67,9 +67,10 @@ foreach(backend IN ITEMS reference cpu cuda)
     elseif(backend STREQUAL "cpu" AND NOT on_cpu_${operation} STREQUAL "cpu")
       fault("${table}: cpu/${file} is there, and TRIAD_OPERATION(${operation}, ${on_cpu_${operation}})")
     endif()
-    # Matches `void do_x(backend& ...` after `template`, for every type or, with same_as, for one type.
+    # Matches `void do_x(backend& ...` after `template`, for every type or, with same_as, for one type. `Ex&` may also
+    # be a backend that is derived from this one.
     file(READ "${ROOT}/include/triad/${backend}/${file}" text)
-    string(REGEX MATCHALL "template <[^\n]+>\n[a-z_:]+ do_[a-z_]+\\(backend( const)?&" definitions "${text}")
+    string(REGEX MATCHALL "template <[^\n]+>\n[a-z_:]+ do_[a-z_]+\\((backend( const)?|Ex)&" definitions "${text}")
     foreach(definition IN LISTS definitions)
       string(REGEX MATCH "do_[a-z_]+" hook "${definition}")
       set(in_${backend}_${hook} ${file})

@@ -140,6 +140,25 @@ TEST_CASE("an engine computes the gradients by blocks, like the reference") {
         }
 }
 
+/// A backend as a user derives it, which counts its products.
+struct counting : cpu::backend {
+  explicit counting(cpu::product_engine const& by) : cpu::backend(1, &by) {}
+  int products = 0;
+};
+void do_matmul(counting& ex, matrix<float const> a, matrix<float const> b, matrix<float> c, bool add,
+               epilogue<float> const& e) {
+  ++ex.products;
+  cpu::do_matmul<float>(ex, a, b, c, add, e);
+}
+
+TEST_CASE("a derived backend computes the gradients by its own products") {
+  test::loop_engine const engine(true);
+  problem<float> p(2048, 32, 32);
+  counting ex(engine);
+  p.run(ex, p.operands());
+  CHECK(ex.products == 2);
+}
+
 TEST_CASE("dx may be the memory of x") {
   test::loop_engine const engine(true);
   problem<float> apart(2048, 32, 32), in_place(2048, 32, 32);

@@ -130,14 +130,15 @@ inline void linear_grad_by_blocks(backend& ex, linear_grad_operands<float> const
 
 }  // namespace detail
 
-template <std::floating_point T>
-std::size_t do_linear_grad_workspace(backend& ex, linear_grad_operands<T> const& o) {
+template <std::floating_point T, std::derived_from<backend> Ex>
+std::size_t do_linear_grad_workspace(Ex& ex, linear_grad_operands<T> const& o) {
   return products_of_linear_grad_workspace(ex, o);
 }
 
-template <std::floating_point T>
-void do_linear_grad(backend& ex, linear_grad_operands<T> const& o, workspace ws) {
-  if constexpr (std::same_as<T, float>)
+/// A derived backend may have products of its own, so its gradients are computed by these products.
+template <std::floating_point T, std::derived_from<backend> Ex>
+void do_linear_grad(Ex& ex, linear_grad_operands<T> const& o, workspace ws) {
+  if constexpr (std::same_as<T, float> && std::same_as<Ex, backend>)
     if (detail::by_blocks(ex, o)) return detail::linear_grad_by_blocks(ex, o);
   linear_grad_by_products(ex, o, ws);
 }
