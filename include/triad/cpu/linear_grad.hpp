@@ -32,7 +32,9 @@ inline bool by_blocks(backend const& ex, linear_grad_operands<float> const& o) {
          by_rows(o.after.residual);
 }
 
-inline void linear_grad_by_blocks(backend& ex, linear_grad_operands<float> const& o) {
+/// A template, so that the target triad::kernels compiles it once.
+template <std::same_as<float> T>
+void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
   index_t const rows = o.dy.extent(0), out = o.dy.extent(1), in = o.x.extent(1), sums_size = out * in + out;
   auto const& engine = *ex.engine;
   auto const limits = engine.limits(ex.arithmetic);
@@ -127,6 +129,10 @@ inline void linear_grad_by_blocks(backend& ex, linear_grad_operands<float> const
       for (index_t i = 0; i < out; ++i) o.db(i) += db[i];
     }
 }
+
+#if defined(TRIAD_KERNELS)
+TRIAD_KERNELS template void linear_grad_by_blocks<float>(backend&, linear_grad_operands<float> const&);
+#endif
 
 }  // namespace detail
 
