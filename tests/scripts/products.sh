@@ -16,18 +16,19 @@ question='{"nodes": 3, "edges": [[0, "left", 1], [1, "above", 2]], "query": [0, 
 for part in train dev test; do
   for _ in 1 2 3 4; do echo "$question, \"target\": \"left-above\"}"; done > "$folder/data/$part.jsonl"
 done
-train() { "$graphs" train --data "$folder/data" --epochs 1 --layers 1 --width 8 --heads 1 > "$folder/out" 2> "$folder/err" || (($? == 3)); }
+train() { "$graphs" train --data "$folder/data" --epochs 1 --layers 1 --width 8 --heads 1 "$@" > "$folder/out" 2> "$folder/err" || (($? == 3)); }
 
 unset OPENBLAS_CORETYPE
 train
 grep -qE '^products by .+: [1-9][0-9]* of [1-9][0-9]* GFLOP/s a core$' "$folder/out" ||
   fail "training does not print what computes its products: $(< "$folder/out")"
 (($(grep -c '^products by' "$folder/out") == 1)) || fail "the line is printed more than once"
+train --products blas
 grep -q '^products by OpenBLAS' "$folder/out" || exit 77
 
 # Nehalem has no AVX2.  Every program gives the same answers.  It prints the warning once, and not among its answers.
 export OPENBLAS_CORETYPE=Nehalem
-train
+train --products blas
 grep -q 'Nehalem kernels' "$folder/out" || exit 77
 grep -q avx2 /proc/cpuinfo || exit 77
 (($(grep -c 'its Nehalem kernels use no AVX2 where this processor has AVX.*OPENBLAS_CORETYPE=Nehalem in the environment chose them: unset it' "$folder/err") == 1)) ||
