@@ -40,8 +40,9 @@ class alone_in_onednn {
   int before_;
 };
 
-/// What a kernel was compiled for: a shape, the distance between rows of what is packed, and the memory of a packed
-/// right factor.  oneDNN writes to such memory when it is told a new address, so each address has its own entry.
+/// What a kernel was compiled for: a shape, the distance between rows of what is packed, and the address of a packed
+/// right factor.  oneDNN writes zeros to packed memory when a memory object gets its address.  Other threads may read
+/// that memory, so each address has its own memory object.
 struct kernel_key {
   product_shape shape;
   index_t leading = 0;
