@@ -20,10 +20,8 @@
 namespace bench {
 
 namespace {
-bool some_check_failed = false;
-}
 
-namespace {
+bool some_check_failed = false;
 
 /// Returns oneDNN, or null if this program cannot use it.
 triad::cpu::product_engine const* onednn() {

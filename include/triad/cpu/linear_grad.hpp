@@ -56,11 +56,7 @@ void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
   task.expect_limits();
   float_factor const x = factor(o.x);
 
-  // Columns of dy: parts that are as long as a sum of the engine may be.
-  index_t const fewest = (out + limits.inner - 1) / limits.inner;
-  index_t const width = std::min({out, limits.inner, rounded_up((out + fewest - 1) / fewest, 64)});
-  index_t const parts = (out + width - 1) / width;
-  auto const columns_of = [&](index_t part) { return std::min(width, out - part * width); };
+  inner_pieces const parts(task);                                            // of the columns of dy
   constexpr index_t cached = index_t{3} << 15;                               // numbers of dy and x in a block
   index_t const most_rows = std::min<index_t>(512, limits.inner / 16 * 16);  // a block is the inner extent of dy' x
   index_t const block =
@@ -69,20 +65,9 @@ void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
   index_t const length = rounded_up((rows + most_pieces - 1) / most_pieces, block);
   index_t const pieces = (rows + length - 1) / length;
 
-  // All parts of w, packed, lie before the sums.
-  std::size_t bytes = 0;
-  for (index_t const k : {width, columns_of(parts - 1)})
-    bytes = std::max(bytes, (engine.packed_bytes(ex.arithmetic, k, in) + 63) / 64 * 64);
-  std::byte* const packed =
-      product_scratch(scratch_use::right_factor, bytes * static_cast<std::size_t>(parts) +
-                                                     static_cast<std::size_t>(pieces * sums_size) * sizeof(float));
-  auto* const sums = reinterpret_cast<float*>(packed + bytes * static_cast<std::size_t>(parts));
-  if (has_dx)
-    parallel_for(ex, parts, [&](index_t part, int) {
-      auto const from = task.b.at(part * width, 0);
-      engine.pack(ex.arithmetic, columns_of(part), in, from.data, from.form, from.leading,
-                  packed + bytes * static_cast<std::size_t>(part));
-    });
+  auto const packed = room_for_pieces(task, parts, pieces * sums_size);  // w, and the sums after it
+  auto* const sums = reinterpret_cast<float*>(packed.data + packed.bytes * static_cast<std::size_t>(parts.count));
+  if (has_dx) pack_pieces(ex, task, parts, packed);
 
   parallel_for(ex, pieces, [&](index_t piece, int) {
     float* const dw = sums + piece * sums_size;
@@ -102,15 +87,15 @@ void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
       float* const dx = !has_dx  ? nullptr
                         : direct ? task.c + row * task.ldc
                                  : product_scratch_of<float>(scratch_use::sums, made * in);
-      for (index_t part = 0; part < parts; ++part) {
-        index_t const first = part * width, k = columns_of(part);
+      for (index_t part = 0; part < parts.count; ++part) {
+        index_t const first = parts.first(part), k = parts.size(part);
         auto const left = read_factor(task, task.a, row, count, first, k, made, k, scratch_use::left_block);
         // The rows of dy are the columns of dy'.
         engine.multiply({k, in, made, ex.arithmetic, factor_form::columns, factor_form::rows, row > begin}, left.data,
                         right.data, dw + first * in);
         if (has_dx)
           engine.multiply({made, in, k, ex.arithmetic, factor_form::rows, factor_form::packed, part > 0}, left.data,
-                          packed + bytes * static_cast<std::size_t>(part), dx);
+                          packed[part], dx);
       }
       if (!has_dx) continue;
       if (!direct) put_rows(dx, in, count, task.c + row * task.ldc, task.ldc, false);

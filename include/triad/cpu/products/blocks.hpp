@@ -116,39 +116,65 @@ constexpr index_t block_rows(index_t m, index_t least) {
   return rounded_up((m + blocks - 1) / blocks, 16);
 }
 
+/// The pieces of the inner extent of a product, each as long as a sum of the engine may be.
+struct inner_pieces {
+  index_t inner, length, count;
+
+  explicit inner_pieces(engine_task const& t) : inner(t.k) {
+    index_t const fewest = (inner + t.limits.inner - 1) / t.limits.inner;
+    length = std::min({inner, t.limits.inner, rounded_up((inner + fewest - 1) / fewest, 64)});
+    count = (inner + length - 1) / length;
+  }
+  index_t first(index_t piece) const { return piece * length; }
+  index_t size(index_t piece) const { return std::min(length, inner - piece * length); }
+};
+
+/// The right factor of a product, packed in pieces, which lie `bytes` apart.
+struct packed_pieces {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  void const* operator[](index_t piece) const { return data + bytes * static_cast<std::size_t>(piece); }
+};
+/// Returns scratch memory for the packed pieces of t.b, with room for `floats` floats after them.
+inline packed_pieces room_for_pieces(engine_task const& t, inner_pieces const& cut, index_t floats = 0) {
+  std::size_t bytes = 0;
+  for (index_t const k : {cut.length, cut.size(cut.count - 1)})
+    bytes = std::max(bytes, (t.engine.packed_bytes(t.factors, k, t.n) + 63) / 64 * 64);
+  return {product_scratch(scratch_use::right_factor, bytes * static_cast<std::size_t>(cut.count) +
+                                                         static_cast<std::size_t>(floats) * sizeof(float)),
+          bytes};
+}
+inline void pack_pieces(backend& ex, engine_task const& t, inner_pieces const& cut, packed_pieces const& to) {
+  parallel_for(ex, cut.count, [&](index_t piece, int) {
+    auto const from = t.b.at(cut.first(piece), 0);
+    t.engine.pack(t.factors, cut.size(piece), t.n, from.data, from.form, from.leading,
+                  to.data + to.bytes * static_cast<std::size_t>(piece));
+  });
+}
+
 /// Computes t.c by blocks of rows.  Calls finish(row, rows) for each block when its sums are complete.
 template <class Finish>
 void multiply_rows(backend& ex, engine_task const& t, Finish const& finish) {
-  index_t const fewest = (t.k + t.limits.inner - 1) / t.limits.inner;
-  index_t const length = std::min({t.k, t.limits.inner, rounded_up((t.k + fewest - 1) / fewest, 64)});
-  index_t const pieces = (t.k + length - 1) / length;
-  auto const inner_of = [&](index_t piece) { return std::min(length, t.k - piece * length); };
+  inner_pieces const cut(t);
   // Few rows of floats are multiplied by b as it is, which gives the same bits.  oneDNN then copies b for each block,
   // in the time of about 15 rows, and packing takes longer.
   bool const packs = t.rounds() || t.m >= 384;
-  std::size_t bytes = 0;
-  std::byte* packed = nullptr;
+  packed_pieces packed;
   if (packs) {
-    for (index_t const k : {length, inner_of(pieces - 1)})
-      bytes = std::max(bytes, (t.engine.packed_bytes(t.factors, k, t.n) + 63) / 64 * 64);
-    packed = product_scratch(scratch_use::right_factor, bytes * static_cast<std::size_t>(pieces));
-    parallel_for(ex, pieces, [&](index_t piece, int) {
-      auto const from = t.b.at(piece * length, 0);
-      t.engine.pack(t.factors, inner_of(piece), t.n, from.data, from.form, from.leading,
-                    packed + bytes * static_cast<std::size_t>(piece));
-    });
+    packed = room_for_pieces(t, cut);
+    pack_pieces(ex, t, cut, packed);
   }
   auto const multiply = [&](index_t row, index_t rows) {
     index_t const made = rounded_up(rows, t.limits.row_step);
     // The pieces of a sum are added before c is, so that the order does not depend on the number of rows.
-    bool const direct = made == rows && (t.ldc == t.n || rows == 1) && !(t.add && pieces > 1);
+    bool const direct = made == rows && (t.ldc == t.n || rows == 1) && !(t.add && cut.count > 1);
     float* const c = t.c + row * t.ldc;
     float* const to = direct ? c : product_scratch_of<float>(scratch_use::sums, made * t.n);
-    for (index_t piece = 0; piece < pieces; ++piece) {
-      index_t const first = piece * length, inner = inner_of(piece);
+    for (index_t piece = 0; piece < cut.count; ++piece) {
+      index_t const first = cut.first(piece), inner = cut.size(piece);
       auto const a = read_factor(t, t.a, row, rows, first, inner, made, inner, scratch_use::left_block);
-      ready_factor b{packed + bytes * static_cast<std::size_t>(piece), factor_form::packed};
-      if (!packs) b = read_factor(t, t.b, first, inner, 0, t.n, inner, t.n, scratch_use::right_block);
+      auto const b = packs ? ready_factor{packed[piece], factor_form::packed}
+                           : read_factor(t, t.b, first, inner, 0, t.n, inner, t.n, scratch_use::right_block);
       t.engine.multiply({made, t.n, inner, t.factors, a.form, b.form, piece > 0 || (direct && t.add)}, a.data, b.data,
                         to);
     }
