@@ -7,8 +7,7 @@
 # Why it matters: weights are packed once and used for many sources; one strided source then stops a training.
 # It needs g++ and a processor with AVX-512.
 source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
-packages onednn-cpu-gomp==2023.2.0 onednn-devel-cpu-gomp==2023.2.0
-if ! grep -q avx512dq /proc/cpuinfo; then echo "this processor has no AVX-512" && exit 77; fi
+onednn_packages
 cat > show.cpp <<'CPP'
 #include <chrono>
 #include <cstdio>
@@ -44,8 +43,7 @@ int main() {
   show("source with gaps, packed weights", gaps, packed);
 }
 CPP
-data=$(dirname "$(find "$finding/venv" -path '*include/oneapi/dnnl/dnnl.hpp')")/../../..
-g++ -std=c++17 -O1 -I"$data/include" show.cpp -L"$data/lib" -ldnnl -Wl,-rpath,"$data/lib" -o show
+compile_with_onednn show
 OMP_NUM_THREADS=1 ./show | expect "dense source, packed weights: brg, less than 100 times as long
 source with gaps, plain weights: gemm, less than 100 times as long
 source with gaps, packed weights: ref, more than 100 times as long"

@@ -7,8 +7,7 @@
 # Why it matters: a model answers alone as in a batch on one machine and not on the other, and a test passes on one.
 # It needs g++ and a processor with AVX-512.
 source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
-packages onednn-cpu-gomp==2023.2.0 onednn-devel-cpu-gomp==2023.2.0
-if ! grep -q avx512dq /proc/cpuinfo; then echo "this processor has no AVX-512" && exit 77; fi
+onednn_packages
 cat > show.cpp <<'CPP'
 #include <cstdio>
 #include <cstring>
@@ -46,8 +45,7 @@ int main() {
               all_products);
 }
 CPP
-data=$(dirname "$(find "$finding/venv" -path '*include/oneapi/dnnl/dnnl.hpp')")/../../..
-g++ -std=c++17 -O1 -I"$data/include" show.cpp -L"$data/lib" -ldnnl -Wl,-rpath,"$data/lib" -o show
+compile_with_onednn show
 for set in AVX2 AVX512_CORE; do
   printf '%s: ' $set
   OMP_NUM_THREADS=1 ONEDNN_MAX_CPU_ISA=$set ./show

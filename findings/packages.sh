@@ -23,3 +23,14 @@ expect() {  # EXPECTED, of what is read from standard input
   fi
   echo "as described"
 }
+
+onednn_packages() {  # ends with status 77 where the processor has no AVX-512
+  packages onednn-cpu-gomp==2023.2.0 onednn-devel-cpu-gomp==2023.2.0
+  if ! grep -q avx512dq /proc/cpuinfo; then echo "this processor has no AVX-512" && exit 77; fi
+}
+
+compile_with_onednn() {  # PROGRAM, from PROGRAM.cpp
+  local data
+  data=$(dirname "$(find "$finding/venv" -path '*include/oneapi/dnnl/dnnl.hpp')")/../../..
+  g++ -std=c++17 -O1 -I"$data/include" "$1.cpp" -L"$data/lib" -ldnnl -Wl,-rpath,"$data/lib" -o "$1"
+}
