@@ -1,4 +1,4 @@
-// Tests the Edge Transformer layer: gradients in both forms, complete and pruned; static and dynamic sizes; names of
+// Tests the Edge Transformer layer: gradients in all forms, complete and pruned; static and dynamic sizes; names of
 // parameters.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/edge_transformer_layer.hpp"
@@ -21,7 +21,7 @@ using namespace triad;
 template <form Form, index_t D, index_t H, index_t F, class Ex>
 void check_layer(Ex& ex, triangle_form variant, bool pruned, double dropout) {
   test::edge_graphs const graphs(6);
-  CAPTURE(Form == form::paper, static_cast<int>(variant), pruned, dropout, D);
+  CAPTURE(static_cast<int>(Form), static_cast<int>(variant), pruned, dropout, D);
   edge_transformer_layer<double, D, H, F, Form> const layer({6, 2, 10, dropout, variant, pruned});
   auto const in = graphs.input<D>(true, pruned);
   auto const saved = [&](arena& place) {
@@ -30,7 +30,7 @@ void check_layer(Ex& ex, triangle_form variant, bool pruned, double dropout) {
   CHECK_GRADIENT(gradient_check(ex, layer, saved, in, {pruned ? 3 : graphs.rows(), 6}));
 }
 
-TEMPLATE_TEST_CASE("the Edge Transformer layer has the gradient of its value in both forms, whole and pruned", "",
+TEMPLATE_TEST_CASE("the Edge Transformer layer has the gradient of its value in all forms, whole and pruned", "",
                    TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (bool pruned : {false, true})
@@ -38,9 +38,11 @@ TEMPLATE_TEST_CASE("the Edge Transformer layer has the gradient of its value in 
       for (auto variant : {triangle_form::full, triangle_form::flat}) {
         check_layer<form::released, dyn, dyn, dyn>(ex, variant, pruned, dropout);
         check_layer<form::paper, dyn, dyn, dyn>(ex, variant, pruned, dropout);
+        check_layer<form::pre_norm, dyn, dyn, dyn>(ex, variant, pruned, dropout);
       }
       check_layer<form::released, 6, 2, 10>(ex, triangle_form::full, pruned, dropout);
       check_layer<form::paper, 6, 2, 10>(ex, triangle_form::full, pruned, dropout);
+      check_layer<form::pre_norm, 6, 2, 10>(ex, triangle_form::full, pruned, dropout);
     }
 }
 
@@ -48,7 +50,7 @@ template <form Form>
 void compare_shapes() {
   test::edge_graphs const g(6);
   for (bool pruned : {false, true}) {
-    CAPTURE(pruned, Form == form::paper);
+    CAPTURE(pruned, static_cast<int>(Form));
     edge_transformer_layer_options const o{6, 2, 10, 0.3, triangle_form::full, pruned};
     auto const run = [&](auto const& layer, auto const& in) {
       auto const saved = [&](arena& place) {
@@ -63,6 +65,7 @@ void compare_shapes() {
 TEST_CASE("the Edge Transformer layer of static and of dynamic shape computes the same bits") {
   compare_shapes<form::released>();
   compare_shapes<form::paper>();
+  compare_shapes<form::pre_norm>();
 }
 
 TEST_CASE("an Edge Transformer layer that reads some edges gives their rows of the whole") {

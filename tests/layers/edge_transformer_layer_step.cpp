@@ -137,12 +137,14 @@ TEMPLATE_TEST_CASE("a layer makes of new edges what it makes of them in the whol
                    TRIAD_TEST_BACKENDS) {
   using released = edge_transformer_layer<double>;
   using paper = edge_transformer_layer<double, dyn, dyn, dyn, form::paper>;
+  using pre_norm = edge_transformer_layer<double, dyn, dyn, dyn, form::pre_norm>;
   for (auto wanted : {shell_edges::all, shell_edges::diagonal, shell_edges::first}) {
     CAPTURE(static_cast<int>(wanted));
     for (auto variant : {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation,
                          triangle_form::both_ablations})
       expect_whole<released, TestType>(variant, variant != triangle_form::value_ablation, wanted);
     expect_whole<paper, TestType>(triangle_form::full, true, wanted);
+    expect_whole<pre_norm, TestType>(triangle_form::full, true, wanted);
     expect_whole<edge_transformer_layer<double, d, heads, 20>, TestType>(triangle_form::full, true, wanted);
   }
 }

@@ -1,8 +1,10 @@
-// One layer of the Edge Transformer.  The layer follows the released program or the paper's equation 3.
+// One layer of the Edge Transformer.  The layer follows the released program or the paper's equation 3, or has both
+// norms inside of the residual branches.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   u1 = norm(x);  a = drop(attention(u1));  u2 = u1 + a (released)  or  x + a (paper)
-//   u3 = norm(u2); f = drop(feed_forward(u3));  y = u3 + f (released)  or  f (paper)         all (rows, d)
+//   u1 = norm(x);  a = drop(attention(u1));     u2 = u1 + a (released)  or  x + a (paper, pre_norm)
+//   u3 = norm(u2); f = drop(feed_forward(u3));  y = u3 + f (released)  or  f (paper)  or  u2 + f (pre_norm)
+// All are (rows, d).
 //
 // If in.wanted lists edges, the steps after the triangular attention are computed only for these edges.  In this case y
 // has one row for each listed edge.
@@ -122,7 +124,7 @@ struct edge_transformer_layer {
                               {.dropout = c.child(1).dropout(dropout), .residual = as_matrix(residual)});
     norm.forward(ex, c, w.norm2, s.u2, s.norm2, s.u3);
     block.forward(ex, c.child(2), w.feed_forward, s.u3, s.block, y,
-                  {.dropout = c.child(3).dropout(dropout), .residual = in_form(form::released, s.u3)});
+                  {.dropout = c.child(3).dropout(dropout), .residual = second_residual(s)});
   }
 
   template <backend Ex>
@@ -133,13 +135,13 @@ struct edge_transformer_layer {
     index_t const d = width(), rows = in.x.extent(0), out = dy.extent(0);
     auto const state = [&](index_t n) { return scratch.make<tensor<T, dyn, D>>(n, d); };
 
-    // The gradient of y = [u3 +] drop(feed_forward(u3)).
+    // The gradient of y = [u3 or u2 +] drop(feed_forward(u3)).
     auto const dropped = state(out), du = state(out);
     block.backward(ex, c.child(2), w.feed_forward, s.u3, s.block,
                    undropped(ex, c.child(3).dropout(dropout), dy, dropped), du, gradient.feed_forward,
                    {.residual = in_form(form::released, dy)});
     // From the gradient of u3 to the gradient of u2.
-    norm.backward(ex, c, w.norm2, s.u2, s.norm2, du, du, gradient.norm2);
+    norm.backward(ex, c, w.norm2, s.u2, s.norm2, du, du, gradient.norm2, in_form(form::pre_norm, dy));
     // The gradient of u2 = residual + drop(o w').
     bool const pruned = in.wanted.extent(0) != 0;
     auto const d_o = state(rows), d_residual = pruned ? state(rows) : du;
@@ -152,11 +154,12 @@ struct edge_transformer_layer {
       scatter_rows(ex, c.scratch, du, in.wanted, d_residual);
     }
     // From the gradient of o to the gradient of u1.  The residual's gradient is added to the gradient of u1 (released)
-    // or of x (paper).
+    // or of x (paper, pre_norm).
     auto const du1 = state(rows);
     attention.mix_backward(ex, c.child(0), w.attention, with_state(in, s.u1), s.attention, d_o, du1, gradient.attention,
                            {.residual = in_form(form::released, d_residual)});
-    norm.backward(ex, c, w.norm1, in.x, s.norm1, du1, dx, gradient.norm1, in_form(form::paper, d_residual));
+    norm.backward(ex, c, w.norm1, in.x, s.norm1, du1, dx, gradient.norm1,
+                  Form == form::released ? no_matrix<T const>() : matrix<T const>(as_matrix(read_only(d_residual))));
   }
 
   /// The number of elements that a cache has for each edge.
@@ -209,11 +212,15 @@ struct edge_transformer_layer {
   }
 
  private:
-  /// Returns x if the layer has the form `which`, or else an empty view.  Only one of the forms adds the operand x.
+  /// Returns x if the layer has the form `which`, or else an empty view.
   static matrix<T const> in_form(form which, tensor<T const, dyn, D> x) {
     return Form == which ? matrix<T const>(as_matrix(x)) : no_matrix<T const>();
   }
-  /// Returns the residual: u1 (released) or x (paper).
+  /// Returns what the feed-forward block's result is added to: u3 (released), nothing (paper) or u2 (pre_norm).
+  static matrix<T const> second_residual(rest const& s) {
+    return Form == form::pre_norm ? in_form(form::pre_norm, s.u2) : in_form(form::released, s.u3);
+  }
+  /// Returns the first residual: u1 (released) or x (paper, pre_norm).
   static tensor<T const, dyn, D> goes_on(tensor<T const, dyn, D> x, tensor<T const, dyn, D> u1) {
     return Form == form::released ? u1 : x;
   }

@@ -26,9 +26,10 @@
 
 namespace triad {
 
-/// Says whether a layer follows the released program or the paper.  Layers in which the two differ have this option.
-/// The published results for CLUTRR, COGS and CFQ's queries were computed with the released programs.
-enum class form { released, paper };
+/// Says how a layer is put together where programs and papers differ: as in the released program, as in the paper, or
+/// with both norms inside of the residual branches.  Layers that have these forms take this option.  The published
+/// results for CLUTRR, COGS and CFQ's queries were computed with the released programs.
+enum class form { released, paper, pre_norm };
 
 /// The values that a model keeps between forward and backward.
 enum class keep {
