@@ -1,5 +1,5 @@
 // Tests repeated layers: the gradients of tied and untied layers if all values are kept, or only some; static and
-// dynamic sizes; and a repeat of zero layers.
+// dynamic sizes; states that are read between the layers; and a repeat of zero layers.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/repeat.hpp"
 
@@ -138,6 +138,61 @@ TEST_CASE("wanted rows are those of the whole result, pruned or gathered, and so
       if (kept == keep::nothing) continue;
       CHECK(test::distance(some.dx, whole.dx) < 1e-12);
       CHECK(test::distance(some.gradient, whole.gradient) < 1e-12);
+    }
+}
+
+/// y = x_3 + x_1 + 2 x_2: the states between the layers are read, too.
+struct reads_between {
+  using T = double;
+  using stack = repeat<double, edge_transformer_layer<double>>;
+  using input = stack::input;
+  using output = stack::output;
+  template <class S>
+  using fields = stack::fields<S>;
+  struct saved {
+    stack::saved layers;
+    output read;  // (rows, d)
+  };
+
+  stack layers;
+
+  index_t width() const { return layers.width(); }
+  template <class S = double>
+  fields<S> plan_params(arena& place) const {
+    return layers.template plan_params<S>(place);
+  }
+  saved plan_saved(arena& place, graph_dims const& dims, keep kept = keep::everything) const {
+    auto const of_layers = layers.plan_saved(place, dims, kept);
+    return {of_layers, place.make<output>(dims.rows, width())};
+  }
+  template <class Ex>
+  void forward(Ex& ex, call const& c, fields<double const> w, input const& in, saved const& s, output y) const {
+    fill(ex, 0.0, s.read);
+    layers.forward_with(ex, c, w, in, s.layers, y, [&](index_t k, auto x) {
+      for (index_t times = 0; times < k; ++times) transform(ex, plus{}, s.read, x, s.read);
+    });
+    transform(ex, plus{}, y, s.read, y);
+  }
+  template <class Ex>
+  void backward(Ex& ex, call const& c, fields<double const> w, input const& in, saved const& s, const_view<output> dy,
+                output dx, fields<double> gradient) const {
+    layers.backward_with(ex, c, w, in, s.layers, dy, dx, gradient, [&](index_t k, output dx_k) {
+      for (index_t times = 0; times < k; ++times) transform(ex, plus{}, dx_k, dy, dx_k);
+    });
+  }
+};
+
+TEMPLATE_TEST_CASE("states between repeated layers can be read, and their gradients are added", "",
+                   TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  test::edge_graphs const graphs(d);
+  for (bool tied : {false, true})
+    for (auto kept : {keep::everything, keep::inputs}) {
+      CAPTURE(tied, kept == keep::inputs);
+      reads_between const layer{{edge_transformer_layer<double>({d, heads, hidden, 0.3}), extents<dyn>(3), tied}};
+      gradient_check_options options{.directions = 1, .elements = 2};
+      options.kept = kept;
+      CHECK_GRADIENT(gradient_check(ex, layer, graphs.dims(), graphs.input(), {graphs.rows(), d}, options));
     }
 }
 

@@ -169,10 +169,20 @@ struct repeat {
   /// Overwrites y with x_N (rows, d), or with the wanted rows of x_N.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, output y) const {
+    forward_with(ex, c, w, in, s, y, [](index_t, read_only_output) {});
+  }
+  /// The same.  Also calls read(k, x_k) with each state between two layers, 0 < k < N, as soon as the state is there.
+  /// Inference overwrites the state later.
+  template <backend Ex, class Read>
+  void forward_with(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, output y,
+                    Read const& read) const {
     expect_layers();
-    for (index_t k = 0; k < count(); ++k)
+    for (index_t k = 0; k < count(); ++k) {
+      bool const last = k + 1 == count();
       layer.forward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k),
-                    k + 1 == count() && s.computed != which_rows::gathered ? y : s.state(k + 1));
+                    last && s.computed != which_rows::gathered ? y : s.state(k + 1));
+      if (!last) read(k + 1, read_only(s.state(k + 1)));
+    }
     if constexpr (detail::computes_wanted_rows<Layer>)
       if (s.computed == which_rows::gathered) gather_rows(ex, s.state(count()), in.wanted, y);
   }
@@ -183,6 +193,14 @@ struct repeat {
     requires(std::is_invocable_v<More const&, index_t> && ...)
   void backward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, read_only_output dy, output dx,
                 fields<T> gradient, More const&... more) const {
+    backward_with(ex, c, w, in, s, dy, dx, gradient, [](index_t, output) {}, more...);
+  }
+  /// The backward pass of forward_with().  Calls add(k, dx_k) for each state between two layers, 0 < k < N, from the
+  /// last one down.  add() adds the gradient of what read(k, x_k) computed from the state.
+  template <backend Ex, class Add, class... More>
+    requires(std::is_invocable_v<Add const&, index_t, output> && (std::is_invocable_v<More const&, index_t> && ...))
+  void backward_with(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, read_only_output dy, output dx,
+                     fields<T> gradient, Add const& add, More const&... more) const {
     expect_layers();
     TRIAD_EXPECTS(s.kept != keep::nothing,
                   "repeat: backward with memory planned for inference, expected keep::everything or keep::inputs");
@@ -197,6 +215,7 @@ struct repeat {
       bool const overwritten = s.kept == keep::inputs && k + 1 < count() && !s.pruned(k + 1);
       if (overwritten) layer.forward(ex, c.child(k), w.at(k), x, s.at(k), steps[k % 2]);  // this result is not read
       layer.backward(ex, c.child(k), w.at(k), x, s.at(k), from, to, gradient.at(k), more(k)...);
+      if (k > 0) add(k, to);
       from = read_only(to);
     }
   }
