@@ -11,7 +11,8 @@ template <class T>
 struct token_sequences {
   graph_batch graphs;
   vec<index_t const> token;         // (nodes)
-  vec<index_t const> relation;      // (rows) relative_position of each edge; only relational encodings read it
+  vec<index_t const> relation;      // (rows) relation number of each edge, such as its relative_position; only
+                                    // relational encodings read it
   vec<index_t const> position;      // (nodes) index in the sentence; relational encodings do not read it
   vec<index_t const> self;          // (nodes) the row of edge (i, i)
   tensor<T const, dyn, dyn> waves;  // (positions, d) position_waves; relational encodings do not read them
@@ -36,9 +37,10 @@ struct token_pairs {
   constexpr index_t count() const { return edge.extent(0); }
 };
 
-/// The initial state of an edge depends on the relative position of its two tokens (relational), or on the positions of
-/// both tokens (positional).
-enum class sequence_encoding { relational, positional };
+/// The initial state of an edge depends on the relative position of its two tokens (relational), on the positions of
+/// both tokens (positional), or on the relative position and on both tokens (relational_ends).  relational and
+/// relational_ends are the relational encodings.
+enum class sequence_encoding { relational, positional, relational_ends };
 
 /// Returns the table row for an edge from position i to position j, in 0 .. 2 reach.
 constexpr index_t relative_position(index_t i, index_t j, index_t reach) {

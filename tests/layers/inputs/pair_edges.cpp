@@ -176,4 +176,10 @@ TEMPLATE_TEST_CASE(
     }
 }
 
+TEST_CASE("pair edges refuse the encoding by both ends with a sentence") {
+  layer_type const layer{sequence_encoding::relational_ends, {reach}, extents<dyn>(width)};
+  arena measure;
+  CHECK_THROWS_WITH(layer.plan_params(measure), test::contains("the encoding is relational_ends, expected relational"));
+}
+
 }  // namespace layers_pair_edges_tests

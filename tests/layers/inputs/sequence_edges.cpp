@@ -16,6 +16,8 @@ using namespace triad;
 using layer_type = sequence_edges<double>;
 
 constexpr index_t d = 4, tokens = 5, reach = 1, rows = 5, nodes = 3;
+constexpr auto encodings = {sequence_encoding::relational, sequence_encoding::positional,
+                            sequence_encoding::relational_ends};
 
 // Two sentences, of 2 tokens and of 1 token.
 struct words {
@@ -35,11 +37,11 @@ layer_type edges(sequence_encoding encoding, double rate = 0, index_t fixed = -1
   return {encoding, tokens, 2 * reach + 1, extents<dyn>(d), rate, fixed};
 }
 
-TEST_CASE("an edge begins with its relative position and, at a token, with the token; or with a map of each end") {
+TEST_CASE("an edge begins with its relation and, at a token, with the token; or with a map or a vector of each end") {
   reference::backend ex;
   words const s;
-  for (auto encoding : {sequence_encoding::relational, sequence_encoding::positional}) {
-    CAPTURE(encoding == sequence_encoding::positional);
+  for (auto encoding : encodings) {
+    CAPTURE(static_cast<int>(encoding));
     auto const layer = edges(encoding);
     parameter_set<layer_type, reference::backend> p(layer, holding::values);
     auto const values = test::random_values(p.flat_values().extent(0), 4);
@@ -66,21 +68,24 @@ TEST_CASE("an edge begins with its relative position and, at a token, with the t
         for (index_t j = 0; j < n; ++j, ++row)
           for (index_t f = 0; f < d; ++f) {
             CAPTURE(row, f);
-            double const expected = encoding == sequence_encoding::relational
-                                        ? w.relations(reach + j - i, f) +
-                                              (i == j ? w.tokens(s.token[static_cast<std::size_t>(first + i)], f) : 0)
-                                        : mapped(w.left, first + i, f) + mapped(w.right, first + j, f);
+            index_t const of_i = s.token[static_cast<std::size_t>(first + i)],
+                          of_j = s.token[static_cast<std::size_t>(first + j)];
+            double expected = encoding == sequence_encoding::positional
+                                  ? mapped(w.left, first + i, f) + mapped(w.right, first + j, f)
+                                  : w.relations(reach + j - i, f) + (i == j ? w.tokens(of_i, f) : 0);
+            if (encoding == sequence_encoding::relational_ends)
+              expected += w.left_tokens(of_i, f) + w.right_tokens(of_j, f);
             CHECK_THAT(out(row, f), test::WithinAbs(expected, 1e-14));
           }
   }
 }
 
-TEST_CASE("first states of edges have the gradient of their value, dropout included, in either encoding") {
+TEST_CASE("first states of edges have the gradient of their value, dropout included, in every encoding") {
   reference::backend ex;
   words const s;
-  for (auto encoding : {sequence_encoding::relational, sequence_encoding::positional})
+  for (auto encoding : encodings)
     for (double rate : {0.0, 0.3}) {
-      CAPTURE(encoding == sequence_encoding::positional, rate);
+      CAPTURE(static_cast<int>(encoding), rate);
       auto const layer = edges(encoding, rate);
       CHECK_GRADIENT(gradient_check(ex, layer, s.graphs.dims, s.input(), {rows, d}, {.elements = 10}));
       sequence_edges<double, d> const fixed{encoding, tokens, 2 * reach + 1, {}, rate};
@@ -89,28 +94,73 @@ TEST_CASE("first states of edges have the gradient of their value, dropout inclu
     }
 }
 
-TEST_CASE("a fixed token's vector has no gradient, all else the same") {
+TEST_CASE("a fixed token's vectors have no gradient, all else the same") {
   words const s;
-  for (auto encoding : {sequence_encoding::relational, sequence_encoding::positional}) {
+  for (auto encoding : encodings) {
+    CAPTURE(static_cast<int>(encoding));
     auto const learned = test::outcome_of(edges(encoding), s.graphs.dims, s.input(), {rows, d}),
                fixed = test::outcome_of(edges(encoding, 0, 3), s.graphs.dims, s.input(), {rows, d});
     CHECK(learned.value == fixed.value);
     for (std::size_t t = 0; t < learned.gradient.size(); ++t)
       for (std::size_t i = 0; i < learned.gradient[t].values.size(); ++i) {
-        bool const inside = t == 0 && i / d == 3;
+        auto const& path = learned.gradient[t].path;
+        bool const inside = (path == "tokens" || path == "left_tokens" || path == "right_tokens") && i / d == 3;
         CHECK(fixed.gradient[t].values[i] == (inside ? 0 : learned.gradient[t].values[i]));
         if (inside) CHECK(std::abs(learned.gradient[t].values[i]) > 0);
       }
   }
 }
 
-TEST_CASE("relational edges have no maps, positional ones no table of relations") {
+TEST_CASE("dropout of edges with both ends acts on whole states, and only while training") {
+  words const s;
+  auto const layer = edges(sequence_encoding::relational_ends, 0.5), kept = edges(sequence_encoding::relational_ends);
+  parameter_set<layer_type, reference::backend> p(layer, holding::values);
+  for (index_t k = 0; k < p.flat_values().extent(0); ++k) p.flat_values()(k) = 0.25;
+  auto const states = [&](layer_type const& of, bool train) {
+    reference::backend ex;
+    std::vector<double> x(rows * d);
+    std::uint64_t const step = 3;
+    call use;
+    use.train = train;
+    use.step = &step;
+    test::with_scratch(ex, use, [&](auto& any, call const& c) {
+      of.forward(any, c, p.values(), s.input(), {tensor<double, dyn, dyn>(nullptr, 0, d)},
+                 tensor<double, dyn, dyn>(x.data(), rows, d));
+    });
+    return x;
+  };
+  auto const all = states(kept, true), dropped = states(layer, true);
+  CHECK(states(layer, false) == all);
+  index_t zeros = 0;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    CHECK((dropped[k] == 0 || dropped[k] == 2 * all[k]));
+    zeros += dropped[k] == 0 ? 1 : 0;
+  }
+  CHECK(zeros > 0);
+  CHECK(zeros < rows * d);
+}
+
+TEST_CASE("each encoding has its own tables and maps, and takes no memory for those of another") {
   CHECK(edges(sequence_encoding::relational).map().in() == 0);
-  arena measure;
-  auto const relational = edges(sequence_encoding::relational).plan_params(measure),
-             positional = edges(sequence_encoding::positional).plan_params(measure);
-  CHECK(count_values(relational) == (tokens + 2 * reach + 1) * d);
-  CHECK(count_values(positional) == tokens * d + 2 * (d * d + d));
+  CHECK(edges(sequence_encoding::relational_ends).map().in() == 0);
+  auto const counted = [](sequence_encoding encoding) {
+    arena measure;
+    return count_values(edges(encoding).plan_params(measure));
+  };
+  CHECK(counted(sequence_encoding::relational) == (tokens + 2 * reach + 1) * d);
+  CHECK(counted(sequence_encoding::positional) == tokens * d + 2 * (d * d + d));
+  CHECK(counted(sequence_encoding::relational_ends) == (3 * tokens + 2 * reach + 1) * d);
+  CHECK(test::paths_of(edges(sequence_encoding::relational)) == std::vector<std::string>{"tokens", "relations"});
+  CHECK(test::paths_of(edges(sequence_encoding::relational_ends)) ==
+        std::vector<std::string>{"tokens", "relations", "left_tokens", "right_tokens"});
+  auto const stride = [](index_t values) { return arena_stride(static_cast<std::size_t>(values) * sizeof(double)); };
+  auto const bytes = [](sequence_encoding encoding) {
+    return planned_bytes([&](arena& a) { (void)edges(encoding).plan_params(a); });
+  };
+  // A map without columns is two empty views.
+  CHECK(bytes(sequence_encoding::relational) == stride(tokens * d) + stride((2 * reach + 1) * d) + 4 * stride(0));
+  CHECK(bytes(sequence_encoding::positional) == stride(tokens * d) + stride(0) + 2 * (stride(d * d) + stride(d)));
+  CHECK(bytes(sequence_encoding::relational_ends) == bytes(sequence_encoding::relational) + 2 * stride(tokens * d));
 }
 
 }  // namespace layers_sequence_edges_tests

@@ -77,6 +77,8 @@ struct pair_edges {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
+    TRIAD_EXPECTS(encoding != sequence_encoding::relational_ends,
+                  "pair_edges: the encoding is relational_ends, expected relational or positional");
     auto const table = [&](index_t rows) { return place.make<tensor<S, dyn, D>>(relational() ? rows : 0, width()); };
     return {table(relative.relations()), table(1), plan<S>(map(), place), plan<S>(map(), place)};
   }
