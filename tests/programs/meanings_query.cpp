@@ -23,8 +23,9 @@ TEST_CASE("a query becomes a graph, and the graph the query again") {
   std::string const query =
       "SELECT DISTINCT ?x0 WHERE { ?x0 a film.director . ?x0 film.film.edited_by M1 . ?x0 film.film.edited_by M2 . ?x0 "
       "film.film.sequel ?x1 . ?x1 people.person.spouse_s M2 . FILTER ( ?x1 != M2 ) }";
-  auto const [m, left_out] = graph_of_query("Which sequel did M1 and M2 ' s spouse edit", query);
+  auto const [m, left_out, text] = graph_of_query("Which sequel did M1 and M2 ' s spouse edit", query);
   CHECK(left_out.empty());
+  CHECK(text == query);
   CHECK(m.tokens == texts{"Which", "sequel", "did", "M1", "and", "M2", "'s", "spouse", "edit"});
   CHECK(m.nodes == std::vector{node::token(3), node::token(5), node::slot(0), node::slot(1)});
   CHECK(m.node_labels == std::vector<texts>{{}, {}, {"a film.director"}, {}});
@@ -51,7 +52,7 @@ TEST_CASE("conjuncts come back sorted, and the graph is that of the order in whi
 
 TEST_CASE("a question is left out, with the reason, if its query has no graph over its words") {
   auto const reason = [](char const* question, char const* query) {
-    auto const [m, left_out] = graph_of_query(question, query);
+    auto const [m, left_out, text] = graph_of_query(question, query);
     CHECK(m.nodes.empty());
     CHECK(m.edges.empty());
     CHECK(m.kind == "Did");
@@ -96,7 +97,7 @@ counts counts_of(std::string const& path) {
   counts c;
   for (auto const& pair : triad::programs::read_pairs(path)) {
     ++c.rows;
-    auto const [m, left_out] = graph_of_query(pair.source, pair.target);
+    auto const [m, left_out, text] = graph_of_query(pair.source, pair.target);
     c.questions += question_of(m.tokens, pair.source.find("' s") != std::string::npos) == pair.source ? 1 : 0;
     if (!left_out.empty()) {
       ++c.left_out[left_out];

@@ -72,6 +72,13 @@ struct meaning {
   friend bool operator==(meaning const&, meaning const&) = default;
 };
 
+/// A row of a data set.  A row without a graph takes no part in training, and counts as wrong in evaluation.
+struct given_row {
+  meaning graph{};         // if the row has no graph: only its tokens and its kind
+  std::string left_out{};  // why the row has no graph; "" if it has one
+  std::string written{};   // the query, or the lines of the sentence, as in the file; "" for JSON lines
+};
+
 /// Returns the words of a node, such as "the cup", or "slot 2".
 inline std::string name_of(meaning const& m, node const& n) {
   if (n.is_slot) return fmt::format("slot {}", n.first);

@@ -105,25 +105,19 @@ inline std::string query_of(meaning const& m) {
   return query + " }";
 }
 
-/// The graph of a question.  If the query has no graph over the question's words, `left_out` is the reason, and the
-/// graph has only the tokens and the kind.
-struct question_graph {
-  meaning graph;
-  std::string left_out{};
-};
-
-/// Returns the graph of a question and its query.  The kind is the first word of the question.  Throws data_error if
-/// the query does not have the form above.
-inline question_graph graph_of_query(std::string_view question, std::string const& query) {
+/// Returns the row of a question and its query.  The kind is the first word of the question.  If the query has no graph
+/// over the question's words, the row is left out.  Throws data_error if the query does not have the form above.
+inline given_row graph_of_query(std::string_view question, std::string const& query) {
   auto const parts = cfq::parts_of(query);
   if (!parts) refuse("the query is \"{}\", expected SELECT ... WHERE {{ conjuncts }}", shortened(query));
-  question_graph result;
+  given_row result;
+  result.written = query;
   auto& m = result.graph;
   m.tokens = words_of_question(question);
   if (m.tokens.empty()) refuse("the question has no words");
   m.kind = m.tokens.front();
   meaning const bare = m;
-  auto const left_out = [&](std::string reason) { return question_graph{bare, std::move(reason)}; };
+  auto const left_out = [&](std::string reason) { return given_row{bare, std::move(reason), query}; };
 
   std::map<std::string, int, std::less<>> entities;  // the node of each entity
   for (int i = 0; i < static_cast<int>(m.tokens.size()); ++i) {

@@ -1,0 +1,153 @@
+// Converts the graph of a sentence to numbers, as a model reads it and answers it, and back.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "meaning.hpp"
+#include "triad/core/mdspan.hpp"
+#include "vocabulary.hpp"
+
+namespace triad::programs::meanings {
+
+/// An edge between two columns.
+struct numbered_edge {
+  index_t from, relation, to;
+
+  friend auto operator<=>(numbered_edge const&, numbered_edge const&) = default;
+};
+/// A label of a column.
+struct numbered_label {
+  index_t column, label;
+
+  friend auto operator<=>(numbered_label const&, numbered_label const&) = default;
+};
+
+/// A sentence and its graph as numbers.  Column i is asked token i.  Column asked.size() + k is slot k.
+struct example {
+  std::vector<index_t> tokens{};         // the number of each token's word
+  std::vector<index_t> asked{};          // the indices of the asked tokens, ascending
+  std::vector<numbered_edge> edges{};    // sorted
+  std::vector<numbered_label> labels{};  // sorted; including internal labels
+  index_t graph_label = -1;              // -1: none
+
+  friend bool operator==(example const&, example const&) = default;
+};
+
+/// Returns the example of a sentence whose graph is not known.
+inline example question_of(std::vector<std::string> const& tokens, vocabulary const& v) {
+  example e;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    e.tokens.push_back(v.word(tokens[i]));
+    if (v.asks(e.tokens.back())) e.asked.push_back(static_cast<index_t>(i));
+  }
+  return e;
+}
+
+/// Returns the example of a graph, for a model with `slots` slots.  Returns nothing, and sets `left_out` to the reason,
+/// if the model cannot answer this graph.
+inline std::optional<example> numbered(meaning const& given, vocabulary const& v, int slots, std::string& left_out) {
+  auto const m = canonical(given);
+  auto e = question_of(m.tokens, v);
+  auto const fail = [&](std::string reason) {
+    left_out = std::move(reason);
+    return std::nullopt;
+  };
+  auto const alone = vocabulary::alone_in(m);
+  std::vector<index_t> column;  // of each node
+  std::vector<bool> taken(e.asked.size());
+  for (std::size_t i = 0; i < m.nodes.size(); ++i) {
+    auto const& n = m.nodes[i];
+    auto const label = [&](index_t number) { e.labels.push_back({column.back(), number}); };
+    if (n.is_slot) {
+      if (n.first >= slots) return fail(fmt::format("it has more than {} slots", slots));
+      column.push_back(static_cast<index_t>(e.asked.size()) + n.first);
+    } else {
+      auto const at = std::lower_bound(e.asked.begin(), e.asked.end(), index_t{n.last});
+      if (at == e.asked.end() || *at != n.last) return fail("a word of it is never a node in the training set");
+      auto const c = static_cast<std::size_t>(at - e.asked.begin());
+      if (taken[c]) return fail("two nodes end with the same token");
+      taken[c] = true;
+      column.push_back(static_cast<index_t>(c));
+      if (n.size() > 1) {
+        if (v.label_of_span(n.size()) < 0) return fail("a span has a length that no span of the training set has");
+        label(v.label_of_span(n.size()));
+      }
+    }
+    if (alone[i] && !v.is_certain(m, n)) {
+      if (v.label_of_isolated() < 0)
+        return fail("a node has neither an edge nor a label, unlike all in the training set");
+      label(v.label_of_isolated());
+    }
+    for (auto const& name : m.node_labels[i]) {
+      if (v.label(name) < 0) return fail("a label of a node is not in the training set");
+      label(v.label(name));
+    }
+  }
+  for (std::size_t c = 0; c < e.asked.size(); ++c)
+    if (!taken[c] && v.always_node(e.tokens[static_cast<std::size_t>(e.asked[c])]))
+      return fail("a word of it is not a node, but always is one in the training set");
+  for (auto const& one : m.edges) {
+    auto const relation = v.relation(one.label);
+    if (relation < 0) return fail("the label of an edge is not in the training set");
+    e.edges.push_back({column[static_cast<std::size_t>(one.from)], relation, column[static_cast<std::size_t>(one.to)]});
+  }
+  e.graph_label = v.graph_label(m.label);
+  if (e.graph_label < 0 && !(m.label.empty() && v.graph_labels().empty()))
+    return fail("the label of the graph is not in the training set");
+  std::sort(e.edges.begin(), e.edges.end());
+  std::sort(e.labels.begin(), e.labels.end());
+  return e;
+}
+
+/// Returns the graph of an example, in canonical order.  `tokens` are the words of the sentence.  Inverse of
+/// numbered().  A token or a slot is a node if it has an edge or a label, or if its word always is a node.  If an
+/// answer has several lengths of a span, the shortest that fits is taken.
+inline meaning graph_of(std::vector<std::string> tokens, example const& e, vocabulary const& v) {
+  meaning m;
+  m.tokens = std::move(tokens);
+  auto const members = e.asked.size();
+  index_t columns = static_cast<index_t>(members);
+  for (auto const& one : e.edges) columns = std::max({columns, one.from + 1, one.to + 1});
+  for (auto const& one : e.labels) columns = std::max(columns, one.column + 1);
+  std::vector<bool> is_node(static_cast<std::size_t>(columns));
+  std::vector<int> length(is_node.size(), 1);
+  for (std::size_t c = 0; c < members; ++c) is_node[c] = v.always_node(e.tokens[static_cast<std::size_t>(e.asked[c])]);
+  for (auto const& one : e.edges)
+    is_node[static_cast<std::size_t>(one.from)] = is_node[static_cast<std::size_t>(one.to)] = true;
+  for (auto const& one : e.labels) {
+    auto const c = static_cast<std::size_t>(one.column);
+    int const spanned = v.tokens_of_label(one.label);
+    if (c >= members && spanned > 0) continue;  // a slot is no span
+    is_node[c] = true;
+    if (spanned > 0 && length[c] == 1 && spanned <= e.asked[c] + 1) length[c] = spanned;
+  }
+  std::vector<int> place(is_node.size(), -1);
+  for (std::size_t c = 0; c < is_node.size(); ++c) {
+    if (!is_node[c]) continue;
+    place[c] = static_cast<int>(m.nodes.size());
+    if (c < members) {
+      int const last = static_cast<int>(e.asked[c]);
+      m.nodes.push_back(node::span(last - length[c] + 1, last));
+    } else {
+      m.nodes.push_back(node::slot(static_cast<int>(c - members)));
+    }
+    m.node_labels.emplace_back();
+  }
+  for (auto const& one : e.labels)
+    if (one.label >= v.internal_labels())
+      m.node_labels[static_cast<std::size_t>(place[static_cast<std::size_t>(one.column)])].push_back(
+          v.label_name(one.label));
+  for (auto const& one : e.edges)
+    m.edges.push_back({place[static_cast<std::size_t>(one.from)], v.relations()[static_cast<std::size_t>(one.relation)],
+                       place[static_cast<std::size_t>(one.to)]});
+  if (e.graph_label >= 0) m.label = v.graph_labels()[static_cast<std::size_t>(e.graph_label)];
+  return canonical(std::move(m));
+}
+
+}  // namespace triad::programs::meanings

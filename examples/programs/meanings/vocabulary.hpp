@@ -1,0 +1,211 @@
+// The names that a model knows: words, relations of edges, labels of nodes and labels of graphs.  Also which tokens are
+// asked whether they are nodes.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model has one column for each asked token, and one for each slot.  If every word of the training set either always
+// is a node or never is one, tokens are asked by word: only the words that are nodes are asked, and each of them is a
+// node.  Otherwise every token is asked, and the model's answer says which tokens are nodes.
+//
+// A node that is a span is asked at its last token.  Two kinds of labels are internal, and are in no graph:
+//   (k tokens)   the node is a span of k tokens; nodes of one token do not have it
+//   (node)       the token or slot is a node, although it has no edge and no label; other nodes do not have it
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "meaning.hpp"
+#include "shared/data/dictionary_json.hpp"
+#include "shared/data/numbering.hpp"
+#include "shared/report/refuse.hpp"
+#include "triad/core/errors.hpp"
+#include "triad/core/mdspan.hpp"
+#include "triad/io/json_read.hpp"
+#include "triad/io/text/dictionary.hpp"
+
+namespace triad::programs::meanings {
+
+using text::dictionary;
+
+/// Returns true if a token has the form of a pattern.  In a pattern, # stands for one digit or more: M# matches M0 and
+/// M12.
+inline bool matches(std::string_view pattern, std::string_view token) {
+  auto const mark = pattern.find('#');
+  if (mark == std::string_view::npos) return pattern == token;
+  auto const before = pattern.substr(0, mark), after = pattern.substr(mark + 1);
+  if (token.size() <= before.size() + after.size() || !token.starts_with(before) || !token.ends_with(after))
+    return false;
+  auto const digits = token.substr(before.size(), token.size() - before.size() - after.size());
+  return std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+class vocabulary {
+ public:
+  vocabulary() = default;
+
+  /// Collects the names of the rows that are not left out.  `least_count` is the least number of times that a word of
+  /// the dictionary occurs.  Tokens of the form of a pattern are one word to the model: the pattern.
+  static vocabulary of(std::vector<given_row> const& train, int least_count = 1,
+                       std::vector<std::string> patterns = {}) {
+    vocabulary v;
+    v.patterns_ = std::move(patterns);
+    text::token_counts counts;
+    std::set<std::string> relations, labels, graph_labels;
+    std::set<int> spans;
+    for (auto const& row : train) {
+      if (!row.left_out.empty()) continue;
+      auto const& m = row.graph;
+      for (auto const& token : m.tokens) counts.add(v.spelt(token));
+      for (auto const& e : m.edges) relations.insert(e.label);
+      for (auto const& of_node : m.node_labels) labels.insert(of_node.begin(), of_node.end());
+      graph_labels.insert(m.label);
+      for (auto const& n : m.nodes)
+        if (!n.is_slot && n.size() > 1) spans.insert(n.size());
+    }
+    v.words_ = dictionary::build(counts, least_count);
+    for (auto const& name : relations) v.relations_.add(name);
+    for (auto const& name : labels) v.labels_.add(name);
+    if (graph_labels != std::set<std::string>{""})
+      for (auto const& name : graph_labels) v.graph_labels_.add(name);
+    v.spans_.assign(spans.begin(), spans.end());
+    v.choose_asked(train);
+    v.isolated_ = std::any_of(train.begin(), train.end(), [&](given_row const& row) {
+      auto const alone = alone_in(row.graph);
+      for (std::size_t i = 0; i < alone.size(); ++i)
+        if (alone[i] && !v.is_certain(row.graph, row.graph.nodes[i])) return true;
+      return false;
+    });
+    return v;
+  }
+  static vocabulary from(nlohmann::json const& json, std::string const& file);
+  friend nlohmann::json to_json(vocabulary const& v);
+
+  dictionary const& words() const { return words_; }
+  std::vector<std::string> const& relations() const { return relations_.names(); }
+  /// The labels of nodes, without internal labels.
+  std::vector<std::string> const& labels() const { return labels_.names(); }
+  std::vector<std::string> const& graph_labels() const { return graph_labels_.names(); }
+  std::vector<std::string> const& patterns() const { return patterns_; }
+  bool by_word() const { return by_word_; }
+
+  /// Returns the number of a token's word.
+  index_t word(std::string const& token) const { return words_.number(spelt(token)); }
+  /// These return the number of a name; -1 if the training set does not have it.
+  index_t relation(std::string_view name) const { return relations_.find(name); }
+  index_t graph_label(std::string_view name) const { return graph_labels_.find(name); }
+  /// The labels of nodes, including internal labels, have numbers from 0 to label_count() - 1.
+  index_t label(std::string_view name) const {
+    auto const found = labels_.find(name);
+    return found < 0 ? -1 : internal_labels() + found;
+  }
+  index_t label_of_isolated() const { return isolated_ ? 0 : -1; }
+  index_t label_of_span(int tokens) const {
+    auto const found = std::find(spans_.begin(), spans_.end(), tokens);
+    return found == spans_.end() ? -1 : (isolated_ ? 1 : 0) + (found - spans_.begin());
+  }
+  index_t internal_labels() const { return (isolated_ ? 1 : 0) + static_cast<index_t>(spans_.size()); }
+  index_t label_count() const { return internal_labels() + labels_.size(); }
+  /// Returns the number of tokens that an internal label stands for; 0 for other labels.
+  int tokens_of_label(index_t label) const {
+    index_t const at = label - (isolated_ ? 1 : 0);
+    return at >= 0 && at < static_cast<index_t>(spans_.size()) ? spans_[static_cast<std::size_t>(at)] : 0;
+  }
+  /// Returns the name of a label for people.  The names of internal labels are in parentheses.
+  std::string label_name(index_t label) const {
+    if (label == label_of_isolated()) return "(node)";
+    if (int const tokens = tokens_of_label(label); tokens > 0) return fmt::format("({} tokens)", tokens);
+    return labels_.name(static_cast<int>(label - internal_labels()));
+  }
+
+  /// Returns whether tokens of this word are asked.  If tokens are asked by word, words that the training set does not
+  /// have are asked too, since a new word may be a name.
+  bool asks(index_t word) const { return !by_word_ || asked_.count(word) != 0; }
+  /// Returns whether every token of this word is a node.  A token that is an unknown word is a node only if it has an
+  /// edge or a label.
+  bool always_node(index_t word) const { return by_word_ && word != dictionary::unknown && asked_.count(word) != 0; }
+
+  /// For each node of a graph: whether it has neither an edge nor a label.
+  static std::vector<bool> alone_in(meaning const& m) {
+    std::vector<bool> alone(m.nodes.size(), true);
+    for (auto const& e : m.edges)
+      alone[static_cast<std::size_t>(e.from)] = alone[static_cast<std::size_t>(e.to)] = false;
+    for (std::size_t i = 0; i < alone.size(); ++i)
+      if (!m.node_labels[i].empty()) alone[i] = false;
+    return alone;
+  }
+  /// Returns whether a node is in the graph whatever edges and labels the graph has.  A span also needs its label.
+  bool is_certain(meaning const& m, node const& n) const {
+    if (n.is_slot) return false;
+    return n.size() > 1 || always_node(word(m.tokens[static_cast<std::size_t>(n.last)]));
+  }
+
+ private:
+  std::string const& spelt(std::string const& token) const {
+    auto const found =
+        std::find_if(patterns_.begin(), patterns_.end(), [&](auto const& pattern) { return matches(pattern, token); });
+    return found == patterns_.end() ? token : *found;
+  }
+
+  void choose_asked(std::vector<given_row> const& train) {
+    std::set<index_t> nodes, others;
+    for (auto const& row : train) {
+      if (!row.left_out.empty()) continue;
+      std::vector<bool> is_node(row.graph.tokens.size());
+      for (auto const& n : row.graph.nodes)
+        if (!n.is_slot) is_node[static_cast<std::size_t>(n.last)] = true;
+      for (std::size_t i = 0; i < is_node.size(); ++i) (is_node[i] ? nodes : others).insert(word(row.graph.tokens[i]));
+    }
+    by_word_ = std::none_of(nodes.begin(), nodes.end(), [&](index_t n) { return others.count(n) != 0; });
+    if (!by_word_) return;
+    asked_ = std::move(nodes);
+    if (others.count(dictionary::unknown) == 0) asked_.insert(dictionary::unknown);
+  }
+
+  dictionary words_;
+  numbering relations_, labels_, graph_labels_;
+  std::vector<std::string> patterns_;
+  std::vector<int> spans_;  // the numbers of tokens of spans, ascending
+  bool isolated_ = false;   // there is an internal label (node)
+  bool by_word_ = false;
+  std::set<index_t> asked_;  // if tokens are asked by word: the words that are asked
+};
+
+inline nlohmann::json to_json(vocabulary const& v) {
+  auto json = dictionary_json(v.words_);
+  json["relations"] = v.relations();
+  json["labels"] = v.labels();
+  json["graph_labels"] = v.graph_labels();
+  json["patterns"] = v.patterns_;
+  json["spans"] = v.spans_;
+  json["isolated"] = v.isolated_;
+  if (v.by_word_) json["asked"] = std::vector<index_t>(v.asked_.begin(), v.asked_.end());
+  return json;
+}
+
+inline vocabulary vocabulary::from(nlohmann::json const& json, std::string const& file) {
+  std::string reason;
+  try {
+    vocabulary v;
+    v.words_ = dictionary_from(json);
+    read_names(json, file, {{"relations", &v.relations_}, {"labels", &v.labels_}, {"graph_labels", &v.graph_labels_}});
+    v.patterns_ = json.at("patterns").get<std::vector<std::string>>();
+    v.spans_ = json_integers<int>(json.at("spans"), "spans");
+    v.isolated_ = json.at("isolated").get<bool>();
+    v.by_word_ = json.contains("asked");
+    if (v.by_word_)
+      for (index_t const word : json_integers<index_t>(json.at("asked"), "asked")) v.asked_.insert(word);
+    return v;
+  } catch (nlohmann::json::exception const&) {
+  } catch (data_error const& e) {
+    reason = std::string(": ") + e.what();
+  }
+  refuse("{}: its vocabulary is not one of this program's{}", file, reason);
+}
+
+}  // namespace triad::programs::meanings
