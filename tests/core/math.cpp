@@ -53,9 +53,17 @@ TEST_CASE("gelu is x times the share of a normal variable below x") {
   CHECK_THAT(gelu{}(-40.0), WithinAbs(0, 1e-300));
 }
 
+TEST_CASE("the sigmoid lies between 0 and 1 and reaches both, without NaN") {
+  CHECK((sigmoid{}(0.0) == 0.5 && sigmoid{}(1e4) == 1 && sigmoid{}(-1e4) == 0 && sigmoid{}(-1e4f) == 0));
+  CHECK_THAT(sigmoid{}(1.0), WithinAbs(0.7310585786300049, 1e-15));
+  CHECK((sigmoid_grad{}(0.5, 8.0) == 2 && sigmoid_grad{}(1.0, 8.0) == 0 && sigmoid_grad{}(0.0, 8.0) == 0));
+}
+
 TEST_CASE("the gradients are the derivatives of the values") {
   for (double x : {-3.0, -0.7, 0.3, 2.0}) {
     CAPTURE(x);
+    CHECK_THAT(sigmoid_grad{}(sigmoid{}(x), 2.0),
+               WithinAbs(2 * test::derivative(x, [&] { return sigmoid{}(x); }, 1e-5), 1e-9));
     CHECK_THAT(gelu_grad{}(x, 2.0), WithinAbs(2 * test::derivative(x, [&] { return gelu{}(x); }, 1e-5), 1e-9));
     CHECK_THAT(relu_grad{}(relu{}(x), 2.0), WithinAbs(2 * test::derivative(x, [&] { return relu{}(x); }, 1e-5), 1e-9));
     CHECK_THAT(elu_grad{}(x, 2.0), WithinAbs(2 * test::derivative(x, [&] { return elu{}(x); }, 1e-5), 1e-9));

@@ -62,12 +62,14 @@ void each_rowwise_use(F&& f) {
   unary("leaky_relu", leaky_relu<double>{0.2});
   unary("elu", elu{});
   unary("gelu", gelu{});
+  unary("sigmoid", sigmoid{});
   binary("plus", plus{});
   binary("times", times{});
   binary("relu_grad", relu_grad{});
   binary("leaky_relu_grad", leaky_relu_grad<double>{0.2});
   binary("elu_grad", elu_grad{});
   binary("gelu_grad", gelu_grad{});
+  binary("sigmoid_grad", sigmoid_grad{});
 
   use("softmax", {rows * d}, [=](Ex& ex, given const& x) {
     auto y = room_for_numbers<T>({rows * d});

@@ -59,12 +59,14 @@ void each_elementwise(F&& f) {
   unary("leaky_relu", leaky_relu<double>{0.2});
   unary("elu", elu{});
   unary("gelu", gelu{});
+  unary("sigmoid", sigmoid{});
   binary("plus", plus{});
   binary("times", times{});
   binary("relu_grad", relu_grad{});
   binary("leaky_relu_grad", leaky_relu_grad<double>{0.2});
   binary("elu_grad", elu_grad{});
   binary("gelu_grad", gelu_grad{});
+  binary("sigmoid_grad", sigmoid_grad{});
   for (bool const decoupled : {false, true})
     for (std::size_t result = 0; result < 3; ++result)
       f(decoupled ? "adam, decoupled" : "adam", 4, [=](Ex& ex, numbers<T> const& x, index_t n) {

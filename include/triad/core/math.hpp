@@ -112,6 +112,21 @@ struct elu_grad {
   }
 };
 
+/// Returns 1 / (1 + exp(-x)).
+struct sigmoid {
+  template <class T>
+  TRIAD_HOST_DEVICE T operator()(T x) const {
+    return T(1) / (T(1) + std::exp(-x));
+  }
+};
+/// Returns dx from the output y.
+struct sigmoid_grad {
+  template <class T>
+  TRIAD_HOST_DEVICE constexpr T operator()(T y, T dy) const {
+    return dy * (y * (T(1) - y));
+  }
+};
+
 /// Returns x times the probability that a standard normal variable is below x.
 struct gelu {
   template <class T>
