@@ -13,6 +13,7 @@
 #include "triad/batches/pair_loader.hpp"
 #include "triad/batches/pair_padding.hpp"
 #include "triad/batches/room_for.hpp"
+#include "triad/batches/sentence_graph_loader.hpp"
 #include "triad/batches/sentence_loader.hpp"
 #include "triad/batches/tree_loader.hpp"
 #include "triad/core/with_backend.hpp"

@@ -1,0 +1,121 @@
+// Tests the loader of sentences with graphs: what each number of a batch is, which sentences it refuses, and that it
+// allocates only in its constructor.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/batches/sentence_graph_loader.hpp"
+
+#include <vector>
+
+#include "tests/allocations.hpp"
+#include "tests/catch.hpp"
+#include "triad/reference/reference.hpp"
+
+namespace batches_sentence_graph_loader_tests {
+
+using namespace triad;
+
+using loader_type = sentence_graph_loader<reference::backend, float>;
+constexpr sentence_graph_tables tables{.tokens = 5, .slots = 2, .reach = 1, .labels = {3, 2, 2}};
+
+template <class V>
+auto list(V const& view) {
+  return std::vector<element_t<V>>(view.data_handle(), view.data_handle() + view.size());
+}
+using numbers = std::vector<index_t>;
+using bits = std::vector<std::uint8_t>;
+
+// Two sentences, of 3 tokens with token 2 asked, and of 1 token without asked tokens.  Both have 2 slots.
+struct two {
+  numbers tokens{4, 0, 3}, asked{2}, one{1};
+  std::vector<labelled_edge> edges{{0, 2, 1}, {0, 0, 1}, {1, 2, 0}};
+  std::vector<labelled_node> labels{{2, 1}};
+  loader_type loader{sentence_graph_of(3, 2, 3) + sentence_graph_of(1, 2, 2), tables};
+
+  two() { fill(); }
+  void fill() {
+    loader.clear();
+    loader.add({.tokens = tokens, .asked = asked, .edges = edges, .labels = labels, .label = 1});
+    loader.add({.tokens = one, .asked = {}});
+  }
+};
+
+TEST_CASE("a batch has the tokens, the slots and the relations of its sentences") {
+  two both;
+  auto const in = both.loader.upload().first;
+  CHECK(list(in.token) == numbers{4, 0, 3, 5, 6, 1, 5, 6});
+  CHECK(list(in.position) == numbers{0, 1, 2, 3, 4, 0, 1, 2});
+  CHECK(list(in.graphs.size) == numbers{5, 3});
+  CHECK(list(in.self) == numbers{0, 6, 12, 18, 24, 25, 29, 33});
+  // Of the second sentence: its token, then two slots.
+  auto const relation = list(in.relation);
+  CHECK(numbers(relation.begin() + 25, relation.end()) == numbers{1, 3, 3, 4, 5, 5, 4, 5, 5});
+  CHECK(numbers(relation.begin(), relation.begin() + 10) == numbers{1, 2, 2, 3, 3, 0, 1, 2, 3, 3});
+}
+
+TEST_CASE("a batch lists the edges that heads read") {
+  two both;
+  auto const in = both.loader.upload().first;
+  CHECK(list(in.grid.rows) == numbers{3, 1});
+  CHECK(list(in.grid.columns) == numbers{3, 2});
+  CHECK(list(in.grid.cell_begin) == numbers{0, 9});
+  CHECK(list(in.grid.pair_begin) == numbers{0, 9});
+  CHECK(list(in.members) == numbers{1, 0});
+  // The asked nodes of the first sentence are the nodes 2, 3 and 4 of five; of the second, 1 and 2 of three.
+  CHECK(list(in.role_edges) == numbers{2, 3, 4, 7, 8, 9, 12, 13, 14, 26, 27, 0, 6, 12, 25, 18, 29});
+  CHECK(list(in.pair_edges) == numbers{12, 13, 14, 17, 18, 19, 22, 23, 24, 29, 30, 32, 33, 12, 18, 24, 29, 33, 18, 29});
+  CHECK(list(in.pair_or_own) == numbers{13, 1, 2, 3, 14, 5, 6, 7, 15, 16, 10, 11, 17});
+}
+
+TEST_CASE("targets are the labels that are there, several for one pair and one node") {
+  two both;
+  both.loader.weigh({.bag = 0.5, .pointers = 3});
+  auto const targets = both.loader.upload().second;
+  bits edge(13 * 3), node(5 * 2);
+  edge[1 * 3 + 2] = edge[1 * 3 + 0] = edge[3 * 3 + 2] = 1;
+  node[2 * 2 + 1] = 1;
+  CHECK(list(targets.edge) == edge);
+  CHECK(list(targets.node) == node);
+  CHECK(list(targets.bag) == bits{1, 0, 1, 0, 0, 0});
+  CHECK(list(targets.graph) == numbers{1, -1});
+  CHECK(list(targets.factor) == std::vector<float>{0.5f, 0.25f, 1.5f});
+  CHECK(*targets.factor_of(graph_loss_part::pointers).data_handle() == 1.5f);
+  both.fill();  // nothing is left of an earlier batch
+  CHECK(list(both.loader.upload().second.edge) == edge);
+}
+
+TEST_CASE("a sentence with numbers that no table has is refused with a sentence") {
+  two both;
+  auto& loader = both.loader;
+  loader.clear();
+  numbers const far{5}, twice{1, 1}, last{3};
+  std::vector<labelled_edge> const edge{{0, 3, 0}}, from{{5, 0, 0}};
+  std::vector<labelled_node> const label{{0, 2}};
+  CHECK_THROWS_WITH(loader.add({.tokens = far, .asked = {}}), test::contains("token 5, expected 0 to 4"));
+  CHECK_THROWS_WITH(loader.add({.tokens = {}, .asked = {}}), test::contains("without tokens"));
+  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .asked = last}),
+                    test::contains("asked token 3, expected 0 to 2"));
+  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .asked = twice}), test::contains("the asked tokens 1, 1"));
+  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .asked = {}, .edges = edge}),
+                    test::contains("the label of an edge 3, expected 0 to 2"));
+  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .asked = {}, .edges = from}),
+                    test::contains("the first node of an edge 5, expected 0 to 1"));
+  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .asked = {}, .labels = label}),
+                    test::contains("the label of a node 2, expected 0 to 1"));
+  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .asked = {}, .label = 2}),
+                    test::contains("is 2, expected below 2"));
+  CHECK(loader.dims().graphs.graphs == 0);
+  CHECK((loader.has_room(3, 1) && !loader.has_room(4, 1) && !loader.has_room(3, 3) && !loader.has_room(0, 0)));
+  numbers const four{0, 0, 0, 0};
+  CHECK_THROWS_WITH(loader.add({.tokens = four, .asked = {}}),
+                    test::contains("a sentence of 4 tokens, 0 of them asked, does not fit"));
+}
+
+TEST_CASE("a loader of sentences with graphs allocates nothing after it was made") {
+  two both;
+  both.loader.upload();
+  auto const before = test::allocations.load();
+  both.fill();
+  both.loader.upload();
+  CHECK((before > 0 && test::allocations.load() == before));
+}
+
+}  // namespace batches_sentence_graph_loader_tests
