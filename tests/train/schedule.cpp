@@ -29,6 +29,17 @@ TEST_CASE("linear warm-up begins at zero, peaks after the warm-up and ends at ze
   CHECK_THROWS_WITH((linear_warmup{.peak = 3e-3, .warmup = 100}.rate(0)), test::contains("linear_warmup: total is 0"));
 }
 
+TEST_CASE("a cosine with warm-up rises by even steps, falls to its floor and stays there") {
+  cosine_warmup const s{2, 4, 100, 0.1};
+  CHECK_THAT(s.rate(0), WithinRel(0.5, exact));
+  CHECK_THAT(s.rate(1), WithinRel(1 * (0.1 + 0.9 * (1 + std::cos(std::numbers::pi / 100)) / 2), exact));
+  CHECK_THAT(s.rate(50), WithinRel(2 * 0.55, exact));
+  CHECK_THAT(s.rate(100), WithinRel(0.2, exact));
+  CHECK_THAT(s.rate(1000), WithinRel(0.2, exact));
+  CHECK_THAT((cosine_warmup{.peak = 3, .total = 10}.rate(0)), WithinRel(3.0, exact));
+  CHECK_THROWS_WITH((cosine_warmup{.peak = 3}.rate(0)), test::contains("cosine_warmup: total is 0"));
+}
+
 TEST_CASE("the inverse square root begins where it is told and falls from the end of the warm-up") {
   inverse_sqrt const s{1, 0.2, 4};
   CHECK_THAT(s.rate(0), WithinRel(0.2, exact));

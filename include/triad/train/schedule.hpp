@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   linear_warmup   peak k / w for k < w, then peak (n - k) / (n - w), but at least 0.  The first rate is 0 if w > 0.
+//   cosine_warmup   peak min(1, (k + 1) / w) (f + (1 - f) (1 + cos(pi k / n)) / 2) for k < n, then peak f
 //   inverse_sqrt    initial + k (peak - initial) / w for k < w, then peak sqrt(w / k);  w > 0
 //   dtm_main_cosine peak k / w for k < w, then base (1 + cos(pi t / T)) / 2 for t < T, then 0, where
 //                   base = peak (w - 1) / w,  T = epochs - ceil(w / iterations) + 1,  and t is the number of epochs
@@ -43,6 +44,20 @@ struct linear_warmup {
     auto const k = static_cast<double>(update);
     if (k < warmup) return peak * k / std::fmax(1, warmup);
     return peak * std::fmax(0, (total - k) / std::fmax(1, total - warmup));
+  }
+};
+
+/// Linear to `peak` over `warmup` updates, times a cosine that falls from 1 at update 0 to `floor` at update `total`.
+/// `total` must be given.
+struct cosine_warmup {
+  double peak = 1e-3, warmup = 0, total = 0, floor = 0;
+
+  double rate(std::uint64_t update) const {
+    TRIAD_EXPECTS(total > 0, "cosine_warmup: total is " + std::to_string(total) +
+                                 ", expected more than 0, the update at which the cosine ends");
+    auto const k = static_cast<double>(update);
+    double const cosine = (1 + std::cos(std::numbers::pi * std::fmin(1, k / total))) / 2;
+    return peak * std::fmin(1, (k + 1) / std::fmax(1, warmup)) * (floor + (1 - floor) * cosine);
   }
 };
 
