@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/misuse/misuse.hpp"
 #include "tests/ragged.hpp"
+#include "tests/ragged_grids.hpp"
 #include "triad/batches/dependency_loader.hpp"
 #include "triad/batches/edge_pair_loader.hpp"
 #include "triad/batches/graph_loader.hpp"
@@ -19,6 +20,7 @@
 #include "triad/ops/head_bias.hpp"
 #include "triad/ops/layer_norm.hpp"
 #include "triad/ops/log_step.hpp"
+#include "triad/ops/noisy_or.hpp"
 #include "triad/ops/pair_product.hpp"
 #include "triad/ops/pair_sum.hpp"
 #include "triad/ops/reduce.hpp"
@@ -65,6 +67,10 @@ test::ragged const& two_graphs() {
   return all;
 }
 graph_batch graphs() { return two_graphs().batch(); }
+grid_batch grids() {
+  static test::ragged_grids const all{{{3, 2}}};  // 3 rows, 2 columns, 6 cells, 4 pairs
+  return all.batch();
+}
 
 TEST_CASE("views and memory are used within their bounds, or it is said") {
   expect_all({
@@ -354,6 +360,9 @@ TEST_CASE("operations are given shapes that fit, or it is said") {
        "pair_sum"},
       {"pair_sum's widths", [] { pair_sum(ex, graphs(), cm(5, 2), cm(5, 3), {}, no_matrix<double const>(), m(13, 2)); },
        "pair_sum"},
+      {"noisy_or's tokens", [] { noisy_or(ex, grids(), cm(2, 4), cm(6, 2), m(4, 4)); }, "2 rows of p, expected 3"},
+      {"noisy_or's roles", [] { noisy_or(ex, grids(), cm(3, 4), cm(6, 3), m(4, 4)); }, "expected 0, 1 or 2"},
+      {"noisy_or's sums", [] { noisy_or(ex, grids(), cm(3, 4), cm(6, 1), m(4, 4)); }, "(4, 4), expected (2, 4)"},
       {"pair_product's nodes", [] { pair_product(ex, graphs(), cm(4, 2), cm(4, 2), v(13)); }, "pair_product"},
       {"pair_product's edges", [] { pair_product(ex, graphs(), cm(5, 2), cm(5, 2), v(12)); }, "pair_product"},
       {"arcs' scores", [] { arc_cross_entropy(ex, scratch(), {}, graphs(), cv(12), n(5), v(1), v(12)); }, "arc"},

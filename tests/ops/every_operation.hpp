@@ -11,6 +11,7 @@
 #include "tests/ops/every_attention.hpp"
 #include "tests/ops/operation_use.hpp"
 #include "tests/ragged.hpp"
+#include "tests/ragged_grids.hpp"
 #include "triad/ops/adam.hpp"
 #include "triad/ops/arc_cross_entropy.hpp"
 #include "triad/ops/cross_entropy.hpp"
@@ -22,6 +23,7 @@
 #include "triad/ops/linear_grad.hpp"
 #include "triad/ops/log_step.hpp"
 #include "triad/ops/matmul.hpp"
+#include "triad/ops/noisy_or.hpp"
 #include "triad/ops/pair_product.hpp"
 #include "triad/ops/pair_sum.hpp"
 #include "triad/ops/reduce.hpp"
@@ -285,6 +287,35 @@ void each_pair_use(F&& f) {
 }
 
 template <class Ex, class T, class F>
+void each_grid_use(F&& f) {
+  using given = numbers<T>;
+  constexpr index_t d = 21;
+  static ragged_grids const grids({{3, 2}, {1, 1}, {4, 3}});
+  index_t const rows = grids.dims.rows, cells = grids.dims.cells;
+  for (index_t const roles : {0, 1, 2}) {
+    index_t const sums = roles > 1 ? grids.dims.pairs : roles > 0 ? grids.dims.columns : grids.dims.graphs;
+    f(operation_use<Ex, T>{"noisy_or and back with roles:" + std::to_string(roles),
+                           {rows * d, cells * roles, sums * d},
+                           [=](Ex& ex, given const& x) {
+                             auto y = room_for_numbers<T>({sums * d, rows * d, cells * roles});
+                             numbers<T> probable{x[0], x[1]};
+                             for (auto& v : probable)
+                               for (T& e : v) e = T(0.5) + T(0.4) * e;
+                             auto const role = [&](auto& v) {
+                               return roles > 0 ? make_matrix(v.data(), cells, roles, roles)
+                                                : no_matrix<std::remove_pointer_t<decltype(v.data())>>();
+                             };
+                             auto const& from = probable;
+                             noisy_or<Ex, T>(ex, grids.batch(), in(from[0], rows, d), role(from[1]),
+                                             out(y[0], sums, d));
+                             noisy_or_grad<Ex, T>(ex, grids.batch(), in(from[0], rows, d), role(from[1]),
+                                                  in(x[2], sums, d), out(y[1], rows, d), role(y[2]));
+                             return y;
+                           }});
+  }
+}
+
+template <class Ex, class T, class F>
 void each_tree_use(F&& f) {
   using given = numbers<T>;
   constexpr index_t batch = 2, step = 1, slots = 3, fillers = 5, branching = 2, arguments = 2 * branching;
@@ -348,6 +379,7 @@ void each_operation(F&& f) {
   detail::each_rowwise_use<Ex, T>(f);
   detail::each_product_use<Ex, T>(f);
   detail::each_pair_use<Ex, T>(f);
+  detail::each_grid_use<Ex, T>(f);
   detail::each_attention_use<Ex, T>(f);
   detail::each_triangle_use<Ex, T>(f);
   detail::each_tree_use<Ex, T>(f);

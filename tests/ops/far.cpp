@@ -10,6 +10,7 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
+#include "tests/ragged_grids.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/ops/softmax.hpp"
@@ -113,6 +114,11 @@ TEMPLATE_TEST_CASE("rows and products are found beyond 2^31 elements", "", TRIAD
     scatter_add_rows(ex, ry, id, x);
     t.collect(all, x);
     t.collect(all, gain);
+    test::ragged_grids const grid({{3, 1}});  // three tokens, and a sum in one row, which has the role of a third
+    auto const role = t.put(5, 3, 1, 6), drole = t.put(6, 3, 1, 7);
+    noisy_or(ex, grid.batch(), ry, matrix<T const>(role), row_block(result, 1, 1));
+    noisy_or_grad(ex, grid.batch(), ry, matrix<T const>(role), matrix<T const>(row_block(result, 1, 1)), x, drole);
+    for (auto const& written : {x, drole, row_block(result, 1, 1)}) t.collect(all, written);
     return all;
   });
 }

@@ -191,6 +191,18 @@ void each_row_operation(F&& f) {
                          four(w), out(weighted, 1, 1));
       return chosen;
     });
+  for (bool const backward : {false, true})
+    f("noisy_or", [=](Ex& ex, std::vector<T> const& x, index_t n) {
+      test::ragged_grids const grid({{1, 2}});  // one token; the columns of p are the positions of the row
+      std::vector<T> p(x), s(static_cast<std::size_t>(4 * n)), dp(x.size()), role{T(0.3), T(0.9), T(0.5), T(0.2)},
+          drole(role);
+      for (T& v : p) v = (v + T(2.6)) / T(5.2);
+      std::vector<T> const ds(s.size(), T(0.7));
+      noisy_or<Ex, T>(ex, grid.batch(), in(p, 1, n), in(role, 2, 2), out(s, 4, n));
+      noisy_or_grad<Ex, T>(ex, grid.batch(), in(p, 1, n), in(role, 2, 2), in(ds, 4, n), out(dp, 1, n),
+                           out(drole, 2, 2));
+      return backward ? dp : s;
+    });
   f("arc_cross_entropy", [](Ex& ex, std::vector<T> const& x, index_t n) {
     test::ragged const graph({n});
     std::vector<T> score(static_cast<std::size_t>(n * n)), dscore(score);
