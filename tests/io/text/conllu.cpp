@@ -36,6 +36,8 @@ TEST_CASE("words of CoNLL-U are read without comments, ranges and empty nodes") 
         std::vector<conllu_word>{{"Do", 4, "aux"}, {"n't", 4, "advmod"}, {"M0", 4, "nsubj:own"}, {"marry", 0, "root"}});
   CHECK(all[0].places == std::vector<std::size_t>{3, 4, 6, 7});
   CHECK(all[1].words == std::vector<conllu_word>{{"Go", 0, "root"}});
+  CHECK(all[0].number == 2);
+  CHECK(all[1].number == 12);
 }
 
 TEST_CASE(

@@ -46,6 +46,7 @@ struct conllu_sentence {
   std::vector<conllu_word> words;
   std::vector<std::string> lines;   // without the empty line after them
   std::vector<std::size_t> places;  // for each word, the index of its line in `lines`
+  long number = 1;                  // the number of the first line in its file, from 1
 };
 
 enum class conllu_heads {
@@ -119,6 +120,7 @@ class conllu_reader {
         finish(s);
         return true;
       }
+      if (s.lines.empty()) s.number = number_;
       if (!(line[0] == '#' && s.words.empty() && !began_)) read_row(s, line);
       s.lines.push_back(std::move(line));
     }
