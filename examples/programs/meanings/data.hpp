@@ -1,0 +1,137 @@
+// Reads files of sentences and graphs.  The ending of a file's name, without .gz, decides its format.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   .jsonl    JSON lines of your own (json_meaning.hpp)
+//   .tsv      question<TAB>query, optionally <TAB>kind, as in CFQ and MCWQ (query.hpp)
+//   .conllu   CoNLL-U with enhanced dependencies (enhanced.hpp)
+//   .sdp      semantic dependencies in the format of SemEval 2015 (sdp.hpp)
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "enhanced.hpp"
+#include "json_meaning.hpp"
+#include "meaning.hpp"
+#include "query.hpp"
+#include "sdp.hpp"
+#include "shared/data/data_folder.hpp"
+#include "shared/data/json_lines.hpp"
+#include "shared/data/text_pairs.hpp"
+#include "shared/report/refuse.hpp"
+
+namespace triad::programs::meanings {
+
+enum class data_format { json_lines, queries, conllu, sdp };
+
+/// The endings of the files that the programs read.
+inline std::vector<std::string> const& data_endings() {
+  static std::vector<std::string> const all{".jsonl", ".tsv", ".conllu", ".sdp"};
+  return all;
+}
+
+/// Returns the format of a file.  Throws data_error if its name has another ending.
+inline data_format format_of(std::string const& path) {
+  std::string_view name = path;
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  for (std::size_t i = 0; i < data_endings().size(); ++i)
+    if (name.ends_with(data_endings()[i])) return static_cast<data_format>(i);
+  refuse("{}: expected a name that ends in .jsonl, .tsv, .conllu or .sdp, or in one of these and .gz", path);
+}
+
+/// Returns the patterns of words that are one word to a model (vocabulary.hpp): in queries, the entities M0, M1, ...
+inline std::vector<std::string> patterns_of(data_format format) {
+  return format == data_format::queries ? std::vector<std::string>{"M#"} : std::vector<std::string>();
+}
+
+/// Returns the rows of questions and queries, which may also come from CFQ's dataset.json (cfq/dataset.hpp).  A row's
+/// kind is that of its pair.  If the pair has none, the kind is the first word of the question.
+inline given_row row_of(text_pair const& pair) {
+  auto row = graph_of_query(pair.source, pair.target);
+  if (!pair.kind.empty()) row.graph.kind = pair.kind;
+  return row;
+}
+inline std::vector<given_row> rows_of(std::vector<text_pair> const& pairs) {
+  std::vector<given_row> rows;
+  for (auto const& pair : pairs) rows.push_back(row_of(pair));
+  return rows;
+}
+
+/// Reads a file, gzipped or not.  Throws data_error with file and line.
+inline std::vector<given_row> read_rows(std::string const& path) {
+  std::vector<given_row> rows;
+  switch (format_of(path)) {
+    case data_format::json_lines:
+      read_json_lines(path, [&](nlohmann::json const& line) { rows.push_back({meaning_of(line), {}, {}}); });
+      break;
+    case data_format::queries:
+      read_pairs(path, [&](text_pair const& pair) { rows.push_back(row_of(pair)); });
+      break;
+    case data_format::conllu:
+      rows = read_enhanced(path);
+      break;
+    case data_format::sdp:
+      rows = read_sdp(path);
+      break;
+  }
+  if (rows.empty()) refuse("{}: there is no sentence in it", path);
+  return rows;
+}
+
+/// Returns a graph in the format of a file, with a line end: a line of JSON, a query, or the lines of the sentence with
+/// this graph.  `row` is the sentence as it was read.
+inline std::string written_as(data_format format, given_row const& row, meaning const& m) {
+  switch (format) {
+    case data_format::queries:
+      return query_of(m) + "\n";
+    case data_format::conllu:
+      return conllu_with(row.written, m);
+    case data_format::sdp:
+      return sdp_with(row.written, m);
+    default:
+      return json_line(m) + "\n";
+  }
+}
+
+/// Returns whether a graph is the right answer of a row.  The texts of queries are compared, as sets of conjuncts.  No
+/// answer of another row that is left out is right.
+inline bool is_right(data_format format, given_row const& row, meaning const& found) {
+  if (format == data_format::queries) return cfq::same_conjuncts(query_of(found), row.written);
+  return row.left_out.empty() && same_graph(row.graph, found);
+}
+
+/// A data set in a folder.  All files have one format.
+struct data_set {
+  struct part {
+    std::string name;
+    std::vector<given_row> rows;
+  };
+  data_format format = data_format::json_lines;
+  std::vector<given_row> train, dev;
+  std::vector<part> tests;  // without dev
+};
+
+/// Reads the files train, dev, test and test_NAME of a folder (data_folder.hpp).  Throws data_error if the files have
+/// several formats.
+inline data_set read_data(std::string const& folder, bool needs_train) {
+  auto const files = find_data(folder, data_endings(), needs_train);
+  data_set d;
+  std::string first;
+  auto const read = [&](std::string const& path) {
+    if (first.empty()) {
+      first = path;
+      d.format = format_of(path);
+    }
+    if (format_of(path) != d.format) refuse("{}: expected the format of {}; give files of one format", path, first);
+    return read_rows(path);
+  };
+  if (!files.train.empty() && needs_train) d.train = read(files.train);
+  if (!files.dev.empty()) d.dev = read(files.dev);
+  for (auto const& [name, path] : files.tests) d.tests.push_back({name, read(path)});
+  return d;
+}
+
+}  // namespace triad::programs::meanings
