@@ -21,6 +21,7 @@
 #include "triad/ops/head_bias.hpp"
 #include "triad/ops/layer_norm.hpp"
 #include "triad/ops/linear_grad.hpp"
+#include "triad/ops/list_pointers.hpp"
 #include "triad/ops/log_step.hpp"
 #include "triad/ops/matmul.hpp"
 #include "triad/ops/noisy_or.hpp"
@@ -316,6 +317,40 @@ void each_grid_use(F&& f) {
 }
 
 template <class Ex, class T, class F>
+void each_column_use(F&& f) {
+  using given = numbers<T>;
+  static ragged_grids const from({{4, 3}, {2, 5}, {1, 1}});
+  static std::vector<index_t> const members{2, 5, 0};
+  index_t const pairs = from.dims.pairs;
+  f(operation_use<Ex, T>{"list_pointers", {pairs}, [=](Ex& ex, given const& x) {
+                           auto y = room_for_numbers<T>({4 * pairs});
+                           list_pointers<Ex, T>(ex, from.batch(), make_vec<index_t const>(members.data(), 3), {},
+                                                in(x[0], pairs), out(y[0], 4, pairs));
+                           return y;
+                         }});
+  f(operation_use<Ex, T>{"list_pointers_grad", {4 * pairs, pairs, pairs}, [=](Ex& ex, given const& x) {
+                           auto y = room_for_numbers<T>({pairs});
+                           with_scratch(ex, {}, [&]<class B>(B& on, call const& c) {
+                             list_pointers_grad<B, T>(
+                                 on, *c.scratch, from.batch(), make_vec<index_t const>(members.data(), 3), {},
+                                 in(x[0], 4, pairs), in(x[1], pairs), in(x[2], pairs), out(y[0], pairs));
+                           });
+                           return y;
+                         }});
+  f(operation_use<Ex, T>{"list_penalty", {pairs, 1}, [=](Ex& ex, given const& x) {
+                           auto y = room_for_numbers<T>({1, pairs});
+                           std::vector<T> links = x[0];  // probabilities
+                           for (auto& p : links) p = T(0.25) * (p + T(2));
+                           with_scratch(ex, {}, [&]<class B>(B& on, call const& c) {
+                             list_penalty<B, T>(on, *c.scratch, from.batch(),
+                                                make_vec<index_t const>(members.data(), 3), in(links, pairs),
+                                                in(x[1], 1), out(y[0], 1), out(y[1], pairs));
+                           });
+                           return y;
+                         }});
+}
+
+template <class Ex, class T, class F>
 void each_tree_use(F&& f) {
   using given = numbers<T>;
   constexpr index_t batch = 2, step = 1, slots = 3, fillers = 5, branching = 2, arguments = 2 * branching;
@@ -380,6 +415,7 @@ void each_operation(F&& f) {
   detail::each_product_use<Ex, T>(f);
   detail::each_pair_use<Ex, T>(f);
   detail::each_grid_use<Ex, T>(f);
+  detail::each_column_use<Ex, T>(f);
   detail::each_attention_use<Ex, T>(f);
   detail::each_triangle_use<Ex, T>(f);
   detail::each_tree_use<Ex, T>(f);
