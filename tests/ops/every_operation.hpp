@@ -24,6 +24,7 @@
 #include "triad/ops/list_pointers.hpp"
 #include "triad/ops/log_step.hpp"
 #include "triad/ops/matmul.hpp"
+#include "triad/ops/mix_columns.hpp"
 #include "triad/ops/noisy_or.hpp"
 #include "triad/ops/pair_product.hpp"
 #include "triad/ops/pair_sum.hpp"
@@ -319,9 +320,10 @@ void each_grid_use(F&& f) {
 template <class Ex, class T, class F>
 void each_column_use(F&& f) {
   using given = numbers<T>;
-  static ragged_grids const from({{4, 3}, {2, 5}, {1, 1}});
-  static std::vector<index_t> const members{2, 5, 0};
-  index_t const pairs = from.dims.pairs;
+  static ragged_grids const from({{4, 3}, {2, 5}, {1, 1}}), to({{4, 2}, {2, 4}, {1, 3}});
+  static std::vector<index_t> const members{2, 5, 0}, mix_begin{0, 6, 26};
+  constexpr index_t values = 3, weights = 29;
+  index_t const pairs = from.dims.pairs, cells = from.dims.cells, mixed = to.dims.cells;
   f(operation_use<Ex, T>{"list_pointers", {pairs}, [=](Ex& ex, given const& x) {
                            auto y = room_for_numbers<T>({4 * pairs});
                            list_pointers<Ex, T>(ex, from.batch(), make_vec<index_t const>(members.data(), 3), {},
@@ -348,6 +350,16 @@ void each_column_use(F&& f) {
                            });
                            return y;
                          }});
+  f(operation_use<Ex, T>{
+      "mix_columns and back", {weights, cells * values, mixed * values}, [=](Ex& ex, given const& x) {
+        auto y = room_for_numbers<T>({mixed * values, weights, cells * values});
+        auto const begin = make_vec<index_t const>(mix_begin.data(), 3);
+        mix_columns<Ex, T>(ex, from.batch(), to.batch(), begin, in(x[0], weights), in(x[1], cells, values),
+                           out(y[0], mixed, values));
+        mix_columns_grad<Ex, T>(ex, from.batch(), to.batch(), begin, in(x[0], weights), in(x[1], cells, values),
+                                in(x[2], mixed, values), out(y[1], weights), out(y[2], cells, values));
+        return y;
+      }});
 }
 
 template <class Ex, class T, class F>
