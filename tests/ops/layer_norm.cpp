@@ -146,4 +146,34 @@ TEST_CASE("a layer norm of what does not fit is refused with a sentence") {
     CHECK_THROWS_WITH(std::apply(grad, short_one), contains("is (1), expected (2)"));
 }
 
+/// A backend as a user derives it, with a norm of its own.
+struct zero_norm : cpu::backend {};
+void do_layer_norm(zero_norm&, matrix<float const>, vec<float const>, vec<float const>, float, matrix<float> y,
+                   vec<float>, vec<float>) {
+  for (index_t r = 0; r < y.extent(0); ++r)
+    for (index_t c = 0; c < y.extent(1); ++c) y(r, c) = 0.0f;
+}
+
+TEST_CASE("layer norm also writes its result in bfloat16") {
+  for (auto const s : sizes) {
+    CAPTURE(s.rows, s.columns);
+    auto const x = random_values<float>(s.rows * s.columns, 1, 3), gain = random_values<float>(s.columns, 2),
+               bias = random_values<float>(s.columns, 3);
+    std::vector<float> y(x.size()), with(x.size()), mean(static_cast<std::size_t>(s.rows)), rstd = mean;
+    std::vector<triad::bfloat16> rounded(x.size());
+    auto const m = make_vec(mean.data(), s.rows), i = make_vec(rstd.data(), s.rows);
+    auto const run = [&](auto&& ex, auto& to, auto const&... more) {
+      layer_norm(ex, rows_of(x, s), make_vec(gain.data(), s.columns), make_vec(bias.data(), s.columns), 1e-5,
+                 rows_of(to, s), m, i, more...);
+    };
+    auto const also = make_matrix(rounded.data(), s.rows, s.columns, s.columns);
+    run(cpu::backend(2), y);
+    run(cpu::backend(2), with, also);
+    CHECK(with == y);
+    for (std::size_t k = 0; k < y.size(); ++k) REQUIRE(rounded[k].bits == cpu::rounded(y[k]).bits);
+    run(zero_norm(), with, also);
+    for (auto const& r : rounded) REQUIRE(r.bits == 0);
+  }
+}
+
 }  // namespace ops_layer_norm_tests

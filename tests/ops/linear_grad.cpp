@@ -4,6 +4,7 @@
 #include "triad/ops/linear_grad.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -157,6 +158,43 @@ TEST_CASE("a derived backend computes the gradients by its own products") {
   counting ex(engine);
   p.run(ex, p.operands());
   CHECK(ex.products == 2);
+}
+
+TEST_CASE("gradients of an x that is kept in bfloat16 have the bits of gradients that round it") {
+  test::loop_engine const engine(true);
+  auto const expect_same = [&](auto&& ex, index_t rows, index_t in, index_t out) {
+    problem<float> expected(rows, in, out);
+    std::vector<triad::bfloat16> x, gate;
+    auto const round = [](std::vector<float>& values, std::vector<triad::bfloat16>& to) {
+      for (auto& v : values) to.push_back(cpu::rounded(v)), v = cpu::widened(to.back());
+    };
+    round(expected.x, x), round(expected.gate, gate);
+    for (bool const has_dx : {true, false})
+      for (bool const own_gate : {true, false}) {
+        problem<float> first = expected, second = expected;
+        auto o = first.operands(has_dx), kept = second.operands(has_dx);
+        auto const& gated_by = own_gate ? first.gate : first.x;
+        if (has_dx) o.after.gate = first.view<float const>(gated_by.data(), rows, in), o.after.gate_scale = 1.25f;
+        if (has_dx) kept.rounded_gate = second.view<triad::bfloat16 const>((own_gate ? gate : x).data(), rows, in);
+        kept.after.gate_scale = o.after.gate_scale;
+        kept.x = no_matrix<float const>();
+        kept.rounded_x = second.view<triad::bfloat16 const>(x.data(), rows, in);
+        first.run(ex, o);
+        second.run(ex, kept);
+        CAPTURE(rows, in, out, has_dx, own_gate);
+        CHECK(std::memcmp(second.dw.data(), first.dw.data(), first.dw.size() * sizeof(float)) == 0);
+        CHECK(std::memcmp(second.dx.data(), first.dx.data(), first.dx.size() * sizeof(float)) == 0);
+        CHECK(std::memcmp(second.db.data(), first.db.data(), first.db.size() * sizeof(float)) == 0);
+      }
+  };
+  for (auto const& [rows, in, out] :
+       std::vector<std::array<index_t, 3>>{{2500, 40, 48}, {300, 40, 48}, {20, 40, 48}, {2500, 20, 48}})
+    for (int const threads : {1, 3}) expect_same(cpu::backend(threads, &engine, cpu::arithmetic::bf16), rows, in, out);
+  counting derived(engine);
+  derived.arithmetic = cpu::arithmetic::bf16;
+  expect_same(derived, 2048, 32, 32);
+  CHECK(derived.products > 0);
+  CHECK(engine.outside == 0);
 }
 
 TEST_CASE("dx may be the memory of x") {

@@ -22,8 +22,9 @@ TEMPLATE_TEST_CASE("weights of an edge are those of the model's own function, an
   r.learner.infer(in);
   std::vector<double> numbers(2 * 3);
   arena none;
-  r.learner.model().attention_weights(r.ex, r.learner.inspection_call(none), in, r.learner.saved(in.graphs.dims), 1, 4,
-                                      0, 2, make_matrix(numbers.data(), 2, 3, 3));
+  r.learner.model().attention_weights(r.ex, r.learner.inspection_call(none), r.learner.parameters().values(), in,
+                                      r.learner.saved(in.graphs.dims), 1, 4, 0, 2,
+                                      make_matrix(numbers.data(), 2, 3, 3));
   for (index_t h = 0; h < 2; ++h) {
     double sum = 0;
     for (index_t l = 0; l < 3; ++l) {

@@ -439,8 +439,8 @@ TEST_CASE(
     auto const weights = make_matrix(memory.data(), 2, 5, 5);
     arena none;
     auto const ask = [&](index_t layer, index_t graph, index_t i, index_t j) {
-      r.train.model().attention_weights(r.ex, r.train.inspection_call(none), in, r.train.saved(in.graphs.dims), layer,
-                                        graph, i, j, weights);
+      r.train.model().attention_weights(r.ex, r.train.inspection_call(none), r.train.parameters().values(), in,
+                                        r.train.saved(in.graphs.dims), layer, graph, i, j, weights);
     };
     CHECK_NOTHROW(ask(2, 0, 0, 4));  // the last layer has its own memory
     CHECK_THROWS_WITH(ask(7, 0, 0, 1), test::contains("layer 7, expected 0 to 2"));

@@ -49,6 +49,11 @@ class arena {
   /// The largest number of bytes that were in use at once.
   constexpr std::size_t peak() const { return peak_; }
 
+  /// The smallest extent of the products whose factors are rounded to bfloat16.  0 if products do not round.  Layers
+  /// keep such factors in bfloat16 (core/kept_factor.hpp).
+  constexpr index_t rounds_from() const { return rounds_from_; }
+  constexpr void set_rounds_from(index_t extent) { rounds_from_ = extent; }
+
   /// Takes memory for a view and returns the view.  The arguments are the dynamic extents or all extents, as in
   /// `place.make<tensor<float, dyn, 64>>(rows)`.  Throws contract_violation if a size is negative or differs from its
   /// static extent, or if the product of all sizes is too large for any memory.
@@ -78,7 +83,14 @@ class arena {
   arena cut(std::size_t bytes, index_t count = 1) {
     auto const all = product(bytes, count);
     auto* const begin = take_aligned(all);
-    return begin != nullptr ? arena(begin, all) : arena();
+    return alike(begin, all);
+  }
+
+  /// Returns an arena over other memory, for factors that are rounded as those of this arena.
+  constexpr arena alike(void* base, std::size_t capacity) const {
+    arena other = base != nullptr ? arena(base, capacity) : arena();
+    other.rounds_from_ = rounds_from_;
+    return other;
   }
 
   class frame {
@@ -156,13 +168,15 @@ class arena {
 
   std::byte* base_ = nullptr;
   std::size_t capacity_ = 0, used_ = 0, peak_ = 0;
+  index_t rounds_from_ = 0;
 };
 
 /// Calls plan(arena&) with an arena that only counts bytes.  Returns the largest number of bytes that were in use at
-/// once.
+/// once.  `rounds_from` is that of the arena.
 template <class Plan>
-std::size_t planned_bytes(Plan&& plan) {
+std::size_t planned_bytes(Plan&& plan, index_t rounds_from = 0) {
   arena measure;
+  measure.set_rounds_from(rounds_from);
   plan(measure);
   return measure.peak();
 }

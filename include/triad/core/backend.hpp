@@ -26,6 +26,20 @@ typename Ex::memory memory_of(Ex const& ex) {
     return typename Ex::memory{};
 }
 
+/// Whether a backend may round the factors of products to bfloat16.  Such a backend has a function rounds_from(), and
+/// its hooks of products read and write matrices of bfloat16 (core/kept_factor.hpp).
+template <class Ex>
+concept rounds_factors = requires(Ex const& ex) { ex.rounds_from(); };
+
+/// Returns the smallest extent of the products whose factors a backend rounds to bfloat16.  0 if it rounds none.
+template <backend Ex>
+std::int64_t rounds_from(Ex const& ex) {
+  if constexpr (rounds_factors<Ex>)
+    return ex.rounds_from();
+  else
+    return 0;
+}
+
 /// Runs work().  A device may record the operations of work(), and replay the recording when replay() is called again
 /// with the same key.  So all calls with the same key must do the same operations in the same memory.  Numbers that
 /// differ between these calls must be written to memory before the call.

@@ -27,7 +27,8 @@ struct series {
     TRIAD_EXPECTS(slots > 0 && k >= 0, "series: piece " + std::to_string(k) + " of " + std::to_string(slots) +
                                            " slots, expected a piece from 0 on and 1 slot or more");
     auto* const begin = static_cast<std::byte*>(memory.base());
-    auto place = begin != nullptr ? arena(begin + static_cast<std::size_t>(k % slots) * stride, stride) : arena();
+    auto place =
+        memory.alike(begin != nullptr ? begin + static_cast<std::size_t>(k % slots) * stride : nullptr, stride);
     return make(place, k);
   }
   auto make(arena& place, [[maybe_unused]] index_t k) const {
@@ -43,7 +44,7 @@ template <class Plan>
 series<Plan> plan_series(arena& place, Plan plan, index_t count, index_t slots) {
   series<Plan> s{plan, {}, 0, slots};
   for (index_t k = 0; k < (s.by_index ? count : 1); ++k)
-    s.stride = std::max(s.stride, planned_bytes([&](arena& a) { (void)s.make(a, k); }));
+    s.stride = std::max(s.stride, planned_bytes([&](arena& a) { (void)s.make(a, k); }, place.rounds_from()));
   s.memory = place.cut(s.stride, slots);
   return s;
 }

@@ -42,9 +42,13 @@ struct backend : reference::backend {
                                                        "onednn_engine::instance()")
                                          : engine->name() + " does not compute bf16 on this processor; take float32"));
   }
+  /// The smallest extent of the products whose factors are rounded.  Layers keep such factors in bfloat16.
+  index_t rounds_from() const { return arithmetic == cpu::arithmetic::bf16 ? least_rounded : 0; }
+
   int threads;
   product_engine const* engine;         // null: the linked BLAS
   cpu::arithmetic arithmetic;           // the precision of the factors of float products
+  index_t least_rounded = 32;           // a smaller product is computed in float32: rounding would take longer than it
   borrowed_threads borrowed = nullptr;  // null: the threads of cpu/kernels/pool.hpp run the tasks
 };
 

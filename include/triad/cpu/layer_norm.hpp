@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 
+#include "triad/cpu/products/rounding.hpp"
 #include "triad/cpu/reduce.hpp"
 #include "triad/reference/layer_norm.hpp"
 
@@ -12,13 +14,14 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 inline constexpr index_t norm_chunk = 64;  // rows
 
-template <class T>
-void do_layer_norm(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon, matrix<T> y,
-                   vec<T> mean, vec<T> rstd) {
+namespace detail {
+/// Normalises rows.  Calls then(r, y) for each row while it is in the cache.  y is the address of its result.
+template <class T, class Then>
+void normalise_rows(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon, matrix<T> y,
+                    vec<T> mean, vec<T> rstd, Then const& then) {
   index_t const d = x.extent(1);
-  if (x.stride(1) != 1 || y.stride(1) != 1) return reference::do_layer_norm(ex, x, gain, bias, epsilon, y, mean, rstd);
   T const *const g = gain.data_handle(), *const b = bias.data_handle();
-  parallel_rows(ex, x.extent(0), norm_chunk, [=](index_t first, index_t count, int) {
+  parallel_rows(ex, x.extent(0), norm_chunk, [=, &then](index_t first, index_t count, int) {
     for (index_t r = first; r < first + count; ++r) {
       T const* const from = &x(r, 0);
       T* const to = &y(r, 0);
@@ -33,7 +36,32 @@ void do_layer_norm(backend& ex, matrix<T const> x, vec<T const> gain, vec<T cons
       for (index_t c = 0; c < d; ++c) to[c] = g[c] * ((from[c] - m) * s) + b[c];
       mean(r) = m;
       rstd(r) = s;
+      then(r, to);
     }
+  });
+}
+}  // namespace detail
+
+template <class T>
+void do_layer_norm(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon, matrix<T> y,
+                   vec<T> mean, vec<T> rstd) {
+  if (x.stride(1) != 1 || y.stride(1) != 1) return reference::do_layer_norm(ex, x, gain, bias, epsilon, y, mean, rstd);
+  detail::normalise_rows(ex, x, gain, bias, epsilon, y, mean, rstd, [](index_t, T const*) {});
+}
+
+/// Also writes y to `rounded`, in bfloat16.  A derived backend may have a norm of its own, which writes y first.
+template <std::derived_from<backend> Ex>
+void do_layer_norm(Ex& ex, matrix<float const> x, vec<float const> gain, vec<float const> bias, float epsilon,
+                   matrix<float> y, vec<float> mean, vec<float> rstd, matrix<bfloat16> rounded_y) {
+  index_t const d = x.extent(1);
+  auto const round = [&](index_t r, float const* row) { round_matrix(row, d, 1, d, &rounded_y(r, 0), d, 1, d); };
+  if constexpr (std::same_as<Ex, backend>)
+    if (x.stride(1) == 1 && y.stride(1) == 1)
+      return detail::normalise_rows(ex, x, gain, bias, epsilon, y, mean, rstd, round);
+  do_layer_norm(ex, x, gain, bias, epsilon, y, mean, rstd);
+  TRIAD_EXPECTS(y.stride(1) == 1, "layer_norm: y to be rounded has strides between columns, expected rows of elements");
+  parallel_rows(ex, x.extent(0), norm_chunk, [&](index_t first, index_t count, int) {
+    for (index_t r = first; r < first + count; ++r) round(r, &y(r, 0));
   });
 }
 

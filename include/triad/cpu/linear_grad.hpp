@@ -23,24 +23,26 @@ namespace detail {
 
 /// Whether linear_grad_by_blocks() computes the gradients.  Maps of small extents are left to matrix products.
 inline bool by_blocks(backend const& ex, linear_grad_operands<float> const& o) {
-  index_t const rows = o.dy.extent(0), out = o.dy.extent(1), in = o.x.extent(1);
+  index_t const rows = o.dy.extent(0), out = o.dy.extent(1), in = o.in();
   auto const by_rows = [](auto m) { return m.extent(0) == 0 || m.stride(1) == 1; };
   auto const* const dx = o.dx.data_handle();
   bool const separate = o.dx.extent(0) == 0 || (dx != o.x.data_handle() && dx != o.after.residual.data_handle());
-  return ex.engine != nullptr && rows >= 2048 && std::min(out, in) >= least_bf16_extent && out % 16 == 0 && separate &&
+  bool const kept = o.rounded_x.extent(0) != 0 || o.rounded_gate.extent(0) != 0;
+  if (kept && ex.arithmetic != arithmetic::bf16) return false;
+  return ex.engine != nullptr && rows >= 2048 && std::min(out, in) >= ex.least_rounded && out % 16 == 0 && separate &&
          by_rows(o.dy) && by_rows(o.x) && by_rows(o.w) && by_rows(o.dw) && by_rows(o.dx) && by_rows(o.after.gate) &&
-         by_rows(o.after.residual);
+         by_rows(o.after.residual) && by_rows(o.rounded_x) && by_rows(o.rounded_gate);
 }
 
 /// A template, so that the target triad::kernels compiles it once.
 template <std::same_as<float> T>
 void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
-  index_t const rows = o.dy.extent(0), out = o.dy.extent(1), in = o.x.extent(1), sums_size = out * in + out;
+  index_t const rows = o.dy.extent(0), out = o.dy.extent(1), in = o.in(), sums_size = out * in + out;
   auto const& engine = *ex.engine;
   auto const limits = engine.limits(ex.arithmetic);
   bool const has_dx = o.dx.extent(0) != 0, has_db = o.db.extent(0) != 0;
   auto const factor = [](matrix<float const> m) {
-    return float_factor{m.data_handle(), factor_form::rows, m.stride(0)};
+    return stored_factor{m.data_handle(), factor_form::rows, m.stride(0)};
   };
   engine_task const task{.engine = engine,
                          .factors = ex.arithmetic,
@@ -54,7 +56,9 @@ void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
                          .add = false,
                          .limits = limits};
   task.expect_limits();
-  float_factor const x = factor(o.x);
+  stored_factor const x = o.rounded_x.extent(0) != 0 ? stored_factor{nullptr, factor_form::rows, o.rounded_x.stride(0),
+                                                                     o.rounded_x.data_handle()}
+                                                     : factor(o.x);
 
   inner_pieces const parts(task);                                            // of the columns of dy
   constexpr index_t cached = index_t{3} << 15;                               // numbers of dy and x in a block
@@ -99,7 +103,8 @@ void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
       }
       if (!has_dx) continue;
       if (!direct) put_rows(dx, in, count, task.c + row * task.ldc, task.ldc, false);
-      if (!o.after.empty()) finish_block(o.after, o.dx, row, count, 0, in);
+      if (!o.after.empty() || o.rounded_gate.extent(0) != 0)
+        finish_block(o.after, &o.dx(row, 0), task.ldc, row, count, 0, in, o.rounded_gate);
     }
   });
 
@@ -113,6 +118,23 @@ void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
       float const* const db = sums + piece * sums_size + out * in;
       for (index_t i = 0; i < out; ++i) o.db(i) += db[i];
     }
+}
+
+/// Returns operands without bfloat16.  Copies in floats are valid until the calling thread asks for the next copies.
+inline linear_grad_operands<float> in_floats(backend& ex, linear_grad_operands<float> o) {
+  auto const copy = [&](matrix<bfloat16 const> from, scratch_use use) {
+    index_t const rows = from.extent(0), columns = from.extent(1);
+    auto* const to = product_scratch_of<float>(use, rows * columns);
+    parallel_rows(ex, rows, 64, [&](index_t row, index_t count, int) {
+      for (index_t r = row; r < row + count; ++r) widen(&from(r, 0), columns, to + r * columns);
+    });
+    return make_matrix<float const>(to, rows, columns, columns);
+  };
+  bool const same = o.rounded_gate.data_handle() == o.rounded_x.data_handle();
+  if (o.rounded_x.extent(0) != 0) o.x = copy(o.rounded_x, scratch_use::widened);
+  if (o.rounded_gate.extent(0) != 0) o.after.gate = same ? o.x : copy(o.rounded_gate, scratch_use::result);
+  o.rounded_x = o.rounded_gate = no_matrix<bfloat16 const>();
+  return o;
 }
 
 #if defined(TRIAD_KERNELS)
@@ -131,6 +153,9 @@ template <std::floating_point T, std::derived_from<backend> Ex>
 void do_linear_grad(Ex& ex, linear_grad_operands<T> const& o, workspace ws) {
   if constexpr (std::same_as<T, float> && std::same_as<Ex, backend>)
     if (detail::by_blocks(ex, o)) return detail::linear_grad_by_blocks(ex, o);
+  if constexpr (std::same_as<T, float>)
+    if (o.rounded_x.extent(0) != 0 || o.rounded_gate.extent(0) != 0)
+      return linear_grad_by_products(ex, detail::in_floats(ex, o), ws);
   linear_grad_by_products(ex, o, ws);
 }
 

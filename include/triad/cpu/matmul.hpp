@@ -44,14 +44,16 @@ struct product_blocks {
   constexpr index_t across(index_t n) const { return (n + columns - 1) / columns; }
 };
 
-/// Applies the epilogue to a block of c, row by row.
+/// Applies the epilogue to a block of c, row by row.  The rows of the block begin at `block` and are `step` elements
+/// apart.  If `gate` is not empty, it is the gate of the epilogue in bfloat16, and has the element type bfloat16.
 template <class T>
-void finish_block(epilogue<T> const& e, matrix<T> c, index_t row, index_t rows, index_t column, index_t columns) {
+void finish_block(epilogue<T> const& e, T* block, index_t step, index_t row, index_t rows, index_t column,
+                  index_t columns, matrix<bfloat16 const> rounded_gate = no_matrix<bfloat16 const>()) {
   bool const drop = e.dropout.active();
   keep_source const kept(e.dropout);
   T const scale = T(e.dropout.scale());
   for (index_t r = row; r < row + rows; ++r) {
-    T* const y = &c(r, column);
+    T* const y = block + (r - row) * step;
     if (e.bias.extent(0) != 0 || e.relu) {
       T const* const bias = e.bias.extent(0) != 0 ? &e.bias(column) : nullptr;
       if (bias && e.relu) {
@@ -74,6 +76,13 @@ void finish_block(epilogue<T> const& e, matrix<T> c, index_t row, index_t rows, 
 #pragma omp simd
       for (index_t i = 0; i < columns; ++i) y[i] = relu_grad{}(gate[i], y[i] * gate_scale);
     }
+    if constexpr (std::same_as<T, float>)
+      if (rounded_gate.extent(0) != 0) {
+        bfloat16 const* const gate = &rounded_gate(r, column);
+        float const gate_scale = e.gate_scale;
+#pragma omp simd
+        for (index_t i = 0; i < columns; ++i) y[i] = relu_grad{}(widened(gate[i]), y[i] * gate_scale);
+      }
     if (drop) drop_row(kept, scale, r, columns, y, y);
     if (e.residual.extent(0) != 0) {
       T const* const residual = &e.residual(r, column);
@@ -83,31 +92,75 @@ void finish_block(epilogue<T> const& e, matrix<T> c, index_t row, index_t rows, 
   }
 }
 
+inline stored_factor factor_of(matrix<float const> x) {
+  blas_layout const layout(x);
+  return {x.data_handle(), layout.transpose == CblasTrans ? factor_form::columns : factor_form::rows, layout.leading};
+}
+/// A contiguous factor, in float or in bfloat16.
+inline stored_factor factor_of(kept_factor<float const> const& x) {
+  index_t const columns = std::max<index_t>(1, x.extent(1));
+  if (x.is_rounded()) return {nullptr, factor_form::rows, columns, x.rounded.data_handle()};
+  return {x.values.data_handle(), factor_form::rows, columns};
+}
+
+/// The precision of the factors of a product.
+inline arithmetic factors_of(backend const& ex, index_t n, index_t k) {
+  return std::min(n, k) < ex.least_rounded ? arithmetic::float32 : ex.arithmetic;
+}
+
 /// Computes a product by ex.engine.  BLAS could read the operands as they are.
 inline void multiply_by_engine(backend& ex, matrix<float const> a, matrix<float const> b, matrix<float> c, bool add,
                                epilogue<float> const& e) {
-  auto const factor = [](matrix<float const> x, blas_layout const& layout) {
-    return float_factor{x.data_handle(), layout.transpose == CblasTrans ? factor_form::columns : factor_form::rows,
-                        layout.leading};
-  };
-  index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1);
-  blas_layout const lc(c);
+  index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1), step = blas_layout(c).leading;
   engine_task const task{.engine = *ex.engine,
-                         .factors = std::min(n, k) < least_bf16_extent ? arithmetic::float32 : ex.arithmetic,
+                         .factors = factors_of(ex, n, k),
                          .m = m,
                          .n = n,
                          .k = k,
-                         .a = factor(a, blas_layout(a)),
-                         .b = factor(b, blas_layout(b)),
+                         .a = factor_of(a),
+                         .b = factor_of(b),
                          .c = c.data_handle(),
-                         .ldc = lc.leading,
+                         .ldc = step,
                          .add = add};
-  auto const finish = [&](index_t row, index_t rows) {
-    if (!e.empty()) finish_block(e, c, row, rows, 0, n);
+  auto const finish = [&](float* block, index_t row, index_t rows) {
+    if (!e.empty()) finish_block(e, block, step, row, rows, 0, n);
   };
   task.expect_limits();
   if (is_long_sum(task)) return multiply_sums(ex, task, finish);
   multiply_rows(ex, task, finish);
+}
+
+/// Computes a product whose factors are rounded, if a is stored in bfloat16, or c, or both.
+inline void multiply_kept(backend& ex, kept_factor<float const> const& a, matrix<float const> b,
+                          kept_factor<float> const& c, epilogue<float> const& e) {
+  index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1);
+  engine_task const task{.engine = *ex.engine,
+                         .factors = arithmetic::bf16,
+                         .m = m,
+                         .n = n,
+                         .k = k,
+                         .a = factor_of(a),
+                         .b = factor_of(b),
+                         .c = c.is_rounded() ? nullptr : c.values.data_handle(),
+                         .ldc = n,
+                         .add = false};
+  task.expect_limits();
+  multiply_rows(ex, task, [&](float* block, index_t row, index_t rows) {
+    if (!e.empty()) finish_block(e, block, n, row, rows, 0, n);
+    if (c.is_rounded()) round_matrix(block, n, rows, n, &c.rounded(row, 0), n, rows, n);
+  });
+}
+
+/// Returns a copy of a kept factor in floats, which is valid until the calling thread asks for the next copy, or the
+/// factor itself if it is not rounded.
+inline matrix<float const> in_floats(backend& ex, kept_factor<float const> const& x) {
+  if (!x.is_rounded()) return as_matrix(x.values);
+  index_t const rows = x.extent(0), columns = x.extent(1);
+  auto* const to = product_scratch_of<float>(scratch_use::widened, rows * columns);
+  parallel_rows(ex, rows, 64, [&](index_t row, index_t count, int) {
+    widen(&x.rounded(row, 0), count * columns, to + row * columns);
+  });
+  return make_matrix<float const>(to, rows, columns, columns);
 }
 
 }  // namespace detail
@@ -143,8 +196,29 @@ void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, b
     detail::gemm(la.transpose, lb.transpose, static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(k),
                  &a(row, 0), la.leading, &b(0, column), lb.leading, accumulate ? T(1) : T(0), &c(row, column),
                  lc.leading);
-    if (!e.empty()) detail::finish_block(e, c, row, rows, column, columns);
+    if (!e.empty()) detail::finish_block(e, &c(row, column), lc.leading, row, rows, column, columns);
   });
+}
+
+/// A derived backend may have products of its own, so it computes with copies in floats.
+template <std::derived_from<backend> Ex>
+void do_matmul(Ex& ex, kept_factor<float const> const& a, matrix<float const> b, kept_factor<float> const& c,
+               epilogue<float> const& e) {
+  index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1);
+  auto const by_rows = [](auto x) { return x.extent(0) == 0 || x.stride(1) == 1; };
+  if constexpr (std::same_as<Ex, backend>)
+    if (ex.engine != nullptr && k > 0 && detail::factors_of(ex, n, k) == arithmetic::bf16 &&
+        detail::blas_layout(b).fits && by_rows(e.gate) && by_rows(e.residual) &&
+        (c.is_rounded() || e.residual.data_handle() != c.values.data_handle()))
+      return detail::multiply_kept(ex, a, b, c, e);
+  auto const result = c.is_rounded()
+                          ? make_matrix(detail::product_scratch_of<float>(detail::scratch_use::result, m * n), m, n, n)
+                          : as_matrix(c.values);
+  do_matmul(ex, detail::in_floats(ex, a), b, result, false, e);
+  if (c.is_rounded())
+    parallel_rows(ex, m, 64, [&](index_t row, index_t count, int) {
+      round_matrix(&result(row, 0), n, count, n, &c.rounded(row, 0), n, count, n);
+    });
 }
 
 template <std::floating_point T>

@@ -72,12 +72,12 @@ struct edge_transformer_layer {
   struct rest {
     tensor<T, dyn, D> u2;  // (rows or wanted, d)
     typename layer_norm_layer<T, D>::saved norm2;
-    tensor<T, dyn, D> u3;  // (rows or wanted, d)
+    kept_factor<T, D> u3;  // (rows or wanted, d)
     typename triad::feed_forward<T, D, F, D>::saved block;
   };
   struct saved : rest {
     typename layer_norm_layer<T, D>::saved norm1;
-    tensor<T, dyn, D> u1;  // (rows, d)
+    kept_factor<T, D> u1;  // (rows, d)
     typename triangular_attention<T, D, H>::saved attention;
     tensor<T, dyn, D> kept_o, kept_u;  // (wanted, d): the rows of the wanted edges of o and of the residual, or (0, d)
   };
@@ -87,27 +87,32 @@ struct edge_transformer_layer {
     return {plan<S>(norm, place), plan<S>(attention, place), plan<S>(norm, place), plan<S>(block, place)};
   }
 
-  /// `wanted` is the number of edges for which y is computed.  0 means all edges.
+  /// `wanted` is the number of edges for which y is computed.  0 means all edges.  If products round their factors and
+  /// everything is kept, u1 and u3 are kept in bfloat16, and the projections of the attention are computed again.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
     index_t const d = width(), out = rows_wanted(dims.rows, wanted);
     auto const state = [&](index_t rows) { return place.make<tensor<T, dyn, D>>(rows, d); };
     auto const norm1 = norm.plan_saved(place, dims);
-    auto const u1 = state(dims.rows);
-    auto const a = attention.plan_saved(place, dims, kept);
+    bool const all = kept == keep::everything;
+    auto const u1 = make_factor<T, D>(place, dims.rows, d, attention.projections() * d, all);
+    auto const a = attention.plan_saved(place, dims, kept, !(all && keeps_rounded<T>(place, d, d)));
     auto const kept_o = state(wanted), kept_u = state(wanted);
     return {plan_rest(place, out, kept), norm1, u1, a, kept_o, kept_u};
   }
   rest plan_rest(arena& place, index_t rows, keep kept = keep::everything) const {
     return {place.make<tensor<T, dyn, D>>(rows, width()), norm.plan_saved(place, row_dims(rows)),
-            place.make<tensor<T, dyn, D>>(rows, width()), block.plan_saved(place, row_dims(rows), kept)};
+            make_factor<T, D>(place, rows, width(), block.inner.out(), kept == keep::everything),
+            block.plan_saved(place, row_dims(rows), kept)};
   }
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
-    norm.forward(ex, c, w.norm1, in.x, s.norm1, s.u1);
-    attention.mix(ex, c.child(0), w.attention, with_state(in, s.u1), s.attention);
+    auto const frame = c.scratch->open();
+    auto const u1 = unrounded(*c.scratch, s.u1);
+    norm.forward(ex, c, w.norm1, in.x, s.norm1, u1, s.u1.rounded);
+    attention.mix(ex, c.child(0), w.attention, in, s.u1, s.attention);
     tensor<T const, dyn, D> o = s.attention.mixed;
-    auto residual = goes_on(in.x, s.u1);
+    auto residual = goes_on(in.x, u1);
     if (in.wanted.extent(0) != 0) {
       gather_rows(ex, o, in.wanted, s.kept_o);
       gather_rows(ex, residual, in.wanted, s.kept_u);
@@ -122,9 +127,11 @@ struct edge_transformer_layer {
               rest const& s, output y) const {
     attention.mixer().forward(ex, c, w.attention.output, o, {}, s.u2,
                               {.dropout = c.child(1).dropout(dropout), .residual = as_matrix(residual)});
-    norm.forward(ex, c, w.norm2, s.u2, s.norm2, s.u3);
+    auto const frame = c.scratch->open();
+    auto const u3 = unrounded(*c.scratch, s.u3);
+    norm.forward(ex, c, w.norm2, s.u2, s.norm2, u3, s.u3.rounded);
     block.forward(ex, c.child(2), w.feed_forward, s.u3, s.block, y,
-                  {.dropout = c.child(3).dropout(dropout), .residual = second_residual(s)});
+                  {.dropout = c.child(3).dropout(dropout), .residual = second_residual(s, u3)});
   }
 
   template <backend Ex>
@@ -156,10 +163,17 @@ struct edge_transformer_layer {
     // From the gradient of o to the gradient of u1.  The residual's gradient is added to the gradient of u1 (released)
     // or of x (paper, pre_norm).
     auto const du1 = state(rows);
-    attention.mix_backward(ex, c.child(0), w.attention, with_state(in, s.u1), s.attention, d_o, du1, gradient.attention,
+    attention.mix_backward(ex, c.child(0), w.attention, in, s.u1, s.attention, d_o, du1, gradient.attention,
                            {.residual = in_form(form::released, d_residual)});
     norm.backward(ex, c, w.norm1, in.x, s.norm1, du1, dx, gradient.norm1,
                   Form == form::released ? no_matrix<T const>() : matrix<T const>(as_matrix(read_only(d_residual))));
+  }
+
+  /// Overwrites `result` with the attention weights of edge (i, j) of one graph.  Call forward() first.
+  template <backend Ex>
+  void attention_weights(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, index_t graph,
+                         index_t i, index_t j, matrix<T> result) const {
+    attention.weights(ex, c.child(0), w.attention, in, s.u1, s.attention, graph, i, j, result);
   }
 
   /// The number of elements that a cache has for each edge.
@@ -217,8 +231,8 @@ struct edge_transformer_layer {
     return Form == which ? matrix<T const>(as_matrix(x)) : no_matrix<T const>();
   }
   /// Returns what the feed-forward block's result is added to: u3 (released), nothing (paper) or u2 (pre_norm).
-  static matrix<T const> second_residual(rest const& s) {
-    return Form == form::pre_norm ? in_form(form::pre_norm, s.u2) : in_form(form::released, s.u3);
+  static matrix<T const> second_residual(rest const& s, tensor<T const, dyn, D> u3) {
+    return Form == form::pre_norm ? in_form(form::pre_norm, s.u2) : in_form(form::released, u3);
   }
   /// Returns the first residual: u1 (released) or x (paper, pre_norm).
   static tensor<T const, dyn, D> goes_on(tensor<T const, dyn, D> x, tensor<T const, dyn, D> u1) {

@@ -52,7 +52,7 @@ struct feed_forward {
     }
   };
   struct saved {
-    tensor<T, dyn, Hidden> hidden;  // (rows, hidden) h
+    kept_factor<T, Hidden> hidden;  // (rows, hidden) h
     tensor<T, dyn, Hidden> before;  // (rows, hidden) z, or (0, hidden) with relu
   };
 
@@ -61,7 +61,8 @@ struct feed_forward {
     return {plan<S>(inner, place), plan<S>(outer, place)};
   }
   saved plan_saved(arena& place, row_dims dims, keep = keep::everything) const {
-    auto const hidden = place.make<tensor<T, dyn, Hidden>>(dims.rows, inner.out());
+    // h is rounded only with relu, because the functions after gelu compute in T.
+    auto const hidden = make_factor<T, Hidden>(place, dims.rows, inner.out(), outer.out(), between == activation::relu);
     if (between == activation::relu)
       return {hidden, tensor<T, dyn, Hidden>(nullptr, extents<dyn, Hidden>(0, inner.out()))};
     return {hidden, place.make<tensor<T, dyn, Hidden>>(dims.rows, inner.out())};
@@ -70,33 +71,33 @@ struct feed_forward {
   /// Overwrites y, then applies `after` to y.  `after` may have the dropout and the residual of the layer that contains
   /// this block.
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, output y,
+  void forward(Ex& ex, call const& c, fields<T const> w, kept_factor<T const, In> x, saved const& s, output y,
                epilogue<T> const& after = {}) const {
     auto const drop = hidden_dropout(c);
     if (between == activation::relu) {
       inner.forward(ex, c, w.inner, x, {}, s.hidden, {.relu = true, .dropout = drop});
     } else {
       inner.forward(ex, c, w.inner, x, {}, s.before);
-      transform(ex, gelu{}, s.before, s.hidden);
-      if (drop.active()) triad::dropout(ex, drop, s.hidden, s.hidden);
+      transform(ex, gelu{}, s.before, s.hidden.values);
+      if (drop.active()) triad::dropout(ex, drop, s.hidden.values, s.hidden.values);
     }
     outer.forward(ex, c, w.outer, s.hidden, {}, y, after);
   }
 
   /// Overwrites dx, then applies `after` to dx.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, const_view<output> dy,
-                tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {}) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, kept_factor<T const, In> x, saved const& s,
+                const_view<output> dy, tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {}) const {
     auto const frame = c.scratch->open();
     auto const dz = c.scratch->template make<tensor<T, dyn, Hidden>>(x.extent(0), inner.out());
     epilogue<T> gate;
     if (between == activation::relu) {
-      gate.gate = as_matrix(read_only(s.hidden));
+      gate.gate = as_matrix(read_only(s.hidden.values));
       gate.gate_scale = T(hidden_dropout(c).scale());
     } else {
       gate.dropout = hidden_dropout(c);
     }
-    outer.backward(ex, c, w.outer, s.hidden, {}, dy, dz, gradient.outer, gate);
+    outer.backward(ex, c, w.outer, s.hidden, {}, dy, dz, gradient.outer, gate, as_matrix(read_only(s.hidden.rounded)));
     if (between == activation::gelu) transform(ex, gelu_grad{}, s.before, dz, dz);
     inner.backward(ex, c, w.inner, x, {}, dz, dx, gradient.inner, after);
   }

@@ -39,9 +39,11 @@ struct layer_norm_layer {
     return {place.make<vec<T>>(dims.rows), place.make<vec<T>>(dims.rows)};
   }
 
+  /// Overwrites y.  If `rounded` is not empty, overwrites it with y in bfloat16.
   template <backend Ex>
-  void forward(Ex& ex, call const&, fields<T const> w, input x, saved const& s, output y) const {
-    layer_norm(ex, x, w.gain, w.bias, epsilon, y, s.mean, s.rstd);
+  void forward(Ex& ex, call const&, fields<T const> w, input x, saved const& s, output y,
+               tensor<bfloat16, dyn, D> rounded = {}) const {
+    layer_norm(ex, x, w.gain, w.bias, epsilon, y, s.mean, s.rstd, as_matrix(rounded));
   }
   /// Overwrites dx with the gradient.  Adds `add` to dx unless `add` is empty.  dx may be dy.
   template <backend Ex>

@@ -39,20 +39,24 @@ struct linear {
   }
   saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
 
-  /// Overwrites y with x w' + b, then applies `after` to y.  Does not read after.bias.
+  /// Overwrites y with x w' + b, then applies `after` to y.  Does not read after.bias.  x and y are views, or factors
+  /// that the caller keeps (core/kept_factor.hpp).
   template <backend Ex>
-  void forward(Ex& ex, call const&, fields<T const> w, input x, saved const&, output y, epilogue<T> after = {}) const {
+  void forward(Ex& ex, call const&, fields<T const> w, kept_factor<T const, In> x, saved const&, kept_factor<T, Out> y,
+               epilogue<T> after = {}) const {
     after.bias = w.bias;
-    matmul(ex, x, transposed(w.weight), y, after);
+    matmul_kept(ex, x, transposed(w.weight), y, after);
   }
 
-  /// Overwrites dx, unless dx is empty, then applies `after` to dx.
+  /// Overwrites dx, unless dx is empty, then applies `after` to dx.  `rounded_gate` is the gate of `after` if that gate
+  /// is kept in bfloat16.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const&, const_view<output> dy,
-                tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {}) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, kept_factor<T const, In> x, saved const&,
+                const_view<output> dy, tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {},
+                matrix<bfloat16 const> rounded_gate = no_matrix<bfloat16 const>()) const {
     linear_grad<Ex, T>(ex, *c.scratch,
-                       {as_matrix(x), as_matrix(w.weight), as_matrix(dy), as_matrix(dx), as_matrix(gradient.weight),
-                        gradient.bias, after});
+                       {as_matrix(x.values), as_matrix(w.weight), as_matrix(dy), as_matrix(dx),
+                        as_matrix(gradient.weight), gradient.bias, after, as_matrix(x.rounded), rounded_gate});
   }
 
   template <backend Ex, class X, class Dy>

@@ -46,7 +46,7 @@ struct triangular_attention {
     }
   };
   struct saved {
-    tensor<T, dyn, dyn> projected;           // (rows, p d)
+    tensor<T, dyn, dyn> projected;           // (rows, p d); (0, p d) if backward computes the projections again
     tensor<T, dyn, H> maximum, inverse_sum;  // (rows, h) each
     tensor<T, dyn, D> mixed;                 // (rows, d): o
   };
@@ -55,8 +55,9 @@ struct triangular_attention {
   fields<S> plan_params(arena& place) const {
     return {plan<S>(stacked(), place), plan<S>(mixer(), place)};
   }
-  saved plan_saved(arena& place, graph_dims dims, keep = keep::everything) const {
-    return {place.make<tensor<T, dyn, dyn>>(dims.rows, projections() * width()),
+  /// If `keeps_projections` is false, backward() computes the projections again.
+  saved plan_saved(arena& place, graph_dims dims, keep = keep::everything, bool keeps_projections = true) const {
+    return {place.make<tensor<T, dyn, dyn>>(keeps_projections ? dims.rows : 0, projections() * width()),
             place.make<tensor<T, dyn, H>>(dims.rows, heads()), place.make<tensor<T, dyn, H>>(dims.rows, heads()),
             place.make<tensor<T, dyn, D>>(dims.rows, width())};
   }
@@ -73,30 +74,34 @@ struct triangular_attention {
     return {column_block(all, 0, d), column_block(all, d, d), column_block(all, 2 * d, d), right};
   }
 
-  /// Overwrites s.mixed with o, the result before the output projection.
+  /// Overwrites s.mixed with o, the result before the output projection.  x (rows, d) is the state, instead of in.x.
   template <backend Ex>
-  void mix(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
-    stacked().forward(ex, c, w.stacked, in.x, {}, s.projected);
-    triangle(ex, *c.scratch, options(c, in), split(read_only(s.projected)), in.graphs,
+  void mix(Ex& ex, call const& c, fields<T const> w, input const& in, kept_factor<T const, D> x, saved const& s) const {
+    auto const frame = c.scratch->open();
+    auto const projected = projections_of(*c.scratch, s, x);
+    stacked().forward(ex, c, w.stacked, x, {}, projected);
+    triangle(ex, *c.scratch, options(c, in), split(read_only(projected)), in.graphs,
              triangle_statistics<T>{as_matrix(s.maximum), as_matrix(s.inverse_sum)}, as_matrix(s.mixed));
   }
 
-  /// Computes the gradient of mix() from d_o.  Overwrites dx, then applies `after` to dx.  Adds to the gradients of the
-  /// stacked projections.
+  /// Computes the gradient of mix() from d_o.  x is that of mix().  Overwrites dx, then applies `after` to dx.  Adds to
+  /// the gradients of the stacked projections.
   template <backend Ex>
-  void mix_backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> d_o,
-                    tensor<T, dyn, D> dx, fields<T> gradient, epilogue<T> const& after = {}) const {
+  void mix_backward(Ex& ex, call const& c, fields<T const> w, input const& in, kept_factor<T const, D> x,
+                    saved const& s, const_view<output> d_o, tensor<T, dyn, D> dx, fields<T> gradient,
+                    epilogue<T> const& after = {}) const {
     auto const frame = c.scratch->open();
-    auto const d_projected = c.scratch->template make<tensor<T, dyn, dyn>>(in.x.extent(0), projections() * width());
-    triangle_grad(ex, *c.scratch, options(c, in), split(read_only(s.projected)), in.graphs,
+    auto const d_projected = c.scratch->template make<tensor<T, dyn, dyn>>(x.extent(0), projections() * width());
+    auto const projected = kept_projections(ex, c, w, x, s);
+    triangle_grad(ex, *c.scratch, options(c, in), split(read_only(projected)), in.graphs,
                   triangle_statistics<T const>{as_matrix(read_only(s.maximum)), as_matrix(read_only(s.inverse_sum))},
                   as_matrix(read_only(s.mixed)), matrix<T const>(as_matrix(d_o)), split(d_projected));
-    stacked().backward(ex, c, w.stacked, in.x, {}, d_projected, dx, gradient.stacked, after);
+    stacked().backward(ex, c, w.stacked, x, {}, d_projected, dx, gradient.stacked, after);
   }
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
-    mix(ex, c, w, in, s);
+    mix(ex, c, w, in, in.x, s);
     mixer().forward(ex, c, w.output, s.mixed, {}, y);
   }
   template <backend Ex>
@@ -105,15 +110,39 @@ struct triangular_attention {
     auto const frame = c.scratch->open();
     auto const d_o = c.scratch->template make<output>(in.x.extent(0), width());
     mixer().backward(ex, c, w.output, s.mixed, {}, dy, d_o, gradient.output);
-    mix_backward(ex, c, w, in, s, d_o, dx, gradient);
+    mix_backward(ex, c, w, in, in.x, s, d_o, dx, gradient);
   }
 
   /// Overwrites `result` with the attention weights of edge (i, j) of one graph.  `result` is (h, n), or (h, 2n) in the
-  /// flat form.  Call forward() first.
+  /// flat form.  Call forward() first, with memory that keeps the projections.
   template <backend Ex>
   void weights(Ex& ex, call const& c, input const& in, saved const& s, index_t graph, index_t i, index_t j,
                matrix<T> result) const {
+    expect_extent("triangular_attention", "rows of the kept projections", s.projected.extent(0), in.x.extent(0));
     triangle_weights(ex, options(c, in), split(read_only(s.projected)), in.graphs, graph, i, j, result);
+  }
+  /// Computes the projections again if the memory does not keep them.  Call mix() with this x first.
+  template <backend Ex>
+  void weights(Ex& ex, call const& c, fields<T const> w, input const& in, kept_factor<T const, D> x, saved const& s,
+               index_t graph, index_t i, index_t j, matrix<T> result) const {
+    auto const frame = c.scratch->open();
+    triangle_weights(ex, options(c, in), split(read_only(kept_projections(ex, c, w, x, s))), in.graphs, graph, i, j,
+                     result);
+  }
+
+ private:
+  /// Returns the memory of the projections of x: s.projected, or scratch memory if they are not kept.
+  tensor<T, dyn, dyn> projections_of(arena& scratch, saved const& s, kept_factor<T const, D> x) const {
+    if (s.projected.extent(0) == x.extent(0)) return s.projected;
+    return scratch.make<tensor<T, dyn, dyn>>(x.extent(0), projections() * width());
+  }
+  /// Returns the projections that mix() has computed.  If they are not kept, computes them again.
+  template <backend Ex>
+  tensor<T, dyn, dyn> kept_projections(Ex& ex, call const& c, fields<T const> w, kept_factor<T const, D> x,
+                                       saved const& s) const {
+    auto const projected = projections_of(*c.scratch, s, x);
+    if (s.projected.extent(0) != x.extent(0)) stacked().forward(ex, c, w.stacked, x, {}, projected);
+    return projected;
   }
 };
 

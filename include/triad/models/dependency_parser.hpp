@@ -120,9 +120,9 @@ struct dependency_parser {
   /// keep::everything first.
   template <backend Ex>
     requires detail::trunk_with_attention<Trunk>
-  void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
-                         index_t j, matrix<T> weights) const {
-    trunk.attention_weights(ex, c, in, s.trunk, k, graph, i, j, weights);
+  void attention_weights(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, index_t k,
+                         index_t graph, index_t i, index_t j, matrix<T> weights) const {
+    trunk.attention_weights(ex, c, w.trunk, in, s.trunk, k, graph, i, j, weights);
   }
 };
 

@@ -117,9 +117,9 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
   /// Overwrites `weights` with the attention weights of edge (i, j) of one sentence in layer k.  Call forward() with
   /// keep::everything first.
   template <backend Ex>
-  void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
-                         index_t j, matrix<T> weights) const {
-    trunk.attention_weights(ex, c, in, s.trunk, k, graph, i, j, weights);
+  void attention_weights(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, index_t k,
+                         index_t graph, index_t i, index_t j, matrix<T> weights) const {
+    trunk.attention_weights(ex, c, w.trunk, in, s.trunk, k, graph, i, j, weights);
   }
 };
 

@@ -247,8 +247,8 @@ struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>
   /// contract_violation if there is no such layer, graph or node, or if the layer's memory was not kept.
   template <backend Ex>
     requires detail::stack_with_attention<Layers>
-  void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
-                         index_t j, matrix<T> weights) const {
+  void attention_weights(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, index_t k,
+                         index_t graph, index_t i, index_t j, matrix<T> weights) const {
     auto const text = [](index_t v) { return std::to_string(v); };
     TRIAD_EXPECTS(k >= 0 && k < layers.count(),
                   "attention_weights: layer " + text(k) + ", expected 0 to " + text(layers.count() - 1));
@@ -259,9 +259,14 @@ struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>
     index_t const n = in.graphs.dims.max_nodes;
     TRIAD_EXPECTS(i >= 0 && i < n && j >= 0 && j < n,
                   "attention_weights: edge (" + text(i) + ", " + text(j) + "), expected nodes 0 to " + text(n - 1));
-    auto const at = s.layers.at(k).attention;
-    layers.layer.attention.weights(ex, c.child(0).child(k).child(0), stack_input(in, first_states(s)), at, graph, i, j,
-                                   weights);
+    auto const at = s.layers.at(k);
+    auto const here = c.child(0).child(k);
+    auto const& layer = layers.layer;
+    auto const edges = stack_input(in, first_states(s));
+    if constexpr (requires { layer.attention_weights(ex, here, w.layers.at(k), edges, at, graph, i, j, weights); })
+      layer.attention_weights(ex, here, w.layers.at(k), edges, at, graph, i, j, weights);
+    else
+      layer.attention.weights(ex, here.child(0), edges, at.attention, graph, i, j, weights);
   }
 
  private:

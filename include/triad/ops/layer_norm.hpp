@@ -8,13 +8,16 @@
 
 #include "triad/core/arena.hpp"
 #include "triad/core/backend.hpp"
+#include "triad/core/kept_factor.hpp"
 #include "triad/core/views.hpp"
 
 namespace triad {
 
-/// Normalises each row of x.  Overwrites y, mean and rstd.
+/// Normalises each row of x.  Overwrites y, mean and rstd.  If `rounded` is not empty, overwrites `rounded` with y in
+/// bfloat16.
 template <backend Ex, class X, class Gain, class Bias, class Y, class Mean, class Rstd>
-void layer_norm(Ex& ex, X x, Gain gain, Bias bias, double epsilon, Y y, Mean mean, Rstd rstd) {
+void layer_norm(Ex& ex, X x, Gain gain, Bias bias, double epsilon, Y y, Mean mean, Rstd rstd,
+                matrix<bfloat16> rounded = no_matrix<bfloat16>()) {
   using T = element_t<Y>;
   matrix<T const> const in = as_matrix(x);
   expect_same_shape("layer_norm", "y", y, x);
@@ -22,9 +25,16 @@ void layer_norm(Ex& ex, X x, Gain gain, Bias bias, double epsilon, Y y, Mean mea
   expect_shape("layer_norm", "bias", as_vec(bias), {in.extent(1)});
   expect_shape("layer_norm", "mean", as_vec(mean), {in.extent(0)});
   expect_shape("layer_norm", "rstd", as_vec(rstd), {in.extent(0)});
-  if constexpr (executes<Ex>)
+  auto const normalise = [&](auto const&... more) {
     do_layer_norm(ex, in, vec<T const>(as_vec(gain)), vec<T const>(as_vec(bias)), T(epsilon), as_matrix(y),
-                  as_vec(mean), as_vec(rstd));
+                  as_vec(mean), as_vec(rstd), more...);
+  };
+  if (rounded.extent(0) != 0) expect_same_shape("layer_norm", "rounded", rounded, in);
+  if constexpr (executes<Ex>) {
+    if constexpr (rounds_factors<Ex> && std::same_as<T, float>)
+      if (rounded.extent(0) != 0) return normalise(rounded);
+    normalise();
+  }
 }
 
 /// Computes the gradients.  Overwrites dx with the gradient of x, plus `add` if `add` is not empty.  dx may be dy or

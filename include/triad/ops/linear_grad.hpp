@@ -22,18 +22,28 @@ struct linear_grad_operands {
   matrix<T> dw;           // (out, in)
   vec<T> db{nullptr, 0};  // (out), or (0): there is no bias
   epilogue<T> after{};    // of dx
+  // (rows, in) each, or empty: bfloat16 that takes the place of x, and of the gate of `after`.  Only for a backend that
+  // rounds the factors of products.
+  matrix<bfloat16 const> rounded_x = no_matrix<bfloat16 const>(), rounded_gate = no_matrix<bfloat16 const>();
+
+  constexpr index_t in() const { return dw.extent(1); }
 };
 
 namespace detail {
 template <class T>
 void expect_linear_grad(linear_grad_operands<T> const& o) {
-  index_t const rows = o.dy.extent(0), out = o.dy.extent(1), in = o.x.extent(1);
-  expect_shape("linear_grad", "x", o.x, {rows, in});
+  bool const rounded = o.rounded_x.extent(0) != 0;
+  index_t const rows = o.dy.extent(0), out = o.dy.extent(1), in = rounded ? o.rounded_x.extent(1) : o.x.extent(1);
+  if (rounded)
+    expect_shape("linear_grad", "x", o.rounded_x, {rows, in});
+  else
+    expect_shape("linear_grad", "x", o.x, {rows, in});
   expect_shape("linear_grad", "dw", o.dw, {out, in});
   if (o.db.extent(0) != 0) expect_shape("linear_grad", "db", o.db, {out});
   if (o.dx.extent(0) == 0) return;
   expect_shape("linear_grad", "w", o.w, {out, in});
   expect_product<T>(o.dy, o.w, o.dx, o.after);
+  if (o.rounded_gate.extent(0) != 0) expect_shape("linear_grad", "gate", o.rounded_gate, {rows, in});
 }
 }  // namespace detail
 

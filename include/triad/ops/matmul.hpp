@@ -11,6 +11,7 @@
 
 #include "triad/core/backend.hpp"
 #include "triad/core/finite.hpp"
+#include "triad/core/kept_factor.hpp"
 #include "triad/core/random.hpp"
 #include "triad/core/views.hpp"
 
@@ -86,6 +87,18 @@ void matmul_checked(Ex& ex, A a, B b, C c, epilogue<element_t<C>> const& e) {
 template <backend Ex, class A, class B, class C>
 void matmul(Ex& ex, A a, B b, C c, epilogue<element_t<C>> const& e = {}) {
   detail::matmul_checked<false>(ex, a, b, c, e);
+}
+
+/// Computes c = a b, then applies the epilogue.  Overwrites c.  a and c may be stored in bfloat16, if the backend
+/// rounds the factors of this product.
+template <backend Ex, class T, index_t K, class B, index_t N>
+void matmul_kept(Ex& ex, kept_factor<T const, K> const& a, B b, kept_factor<T, N> const& c, epilogue<T> const& e = {}) {
+  if (!a.is_rounded() && !c.is_rounded()) return matmul(ex, a.values, b, c.values, e);
+  expect_extent("matmul", "rows of b", b.extent(0), a.extent(1));
+  expect_extent("matmul", "rows of c", c.extent(0), a.extent(0));
+  expect_extent("matmul", "columns of c", c.extent(1), b.extent(1));
+  if constexpr (rounds_factors<Ex> && std::same_as<T, float>)
+    do_matmul(ex, kept_factor<T const>(a), matrix<T const>(as_matrix(b)), kept_factor<T>(c), e);
 }
 
 /// Adds a b to c.

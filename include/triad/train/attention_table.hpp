@@ -5,7 +5,7 @@
 //
 //   attention_heads()                      the number of rows of the table
 //   attention_terms(n)                     the number of columns for a graph of n nodes
-//   attention_weights(ex, call, in, saved, layer, graph, i, j, weights)      writes the table after a forward pass
+//   attention_weights(ex, call, values, in, saved, layer, graph, i, j, weights)   writes the table after forward()
 #pragma once
 
 #include <string>
@@ -15,6 +15,7 @@
 #include "triad/core/backend.hpp"
 #include "triad/core/buffer.hpp"
 #include "triad/core/call.hpp"
+#include "triad/core/fields.hpp"
 #include "triad/core/graphs.hpp"
 #include "triad/core/views.hpp"
 
@@ -65,18 +66,20 @@ class attention_table {
 /// A model that has attention_weights().
 template <class Model, class Ex>
 concept shows_attention =
-    requires(Model const& m, Ex& ex, call const& c, typename Model::input const& in, typename Model::saved const& s,
-             index_t at, matrix<typename Model::value_type> weights) {
+    requires(Model const& m, Ex& ex, call const& c, fields_of<Model, typename Model::value_type const> w,
+             typename Model::input const& in, typename Model::saved const& s, index_t at,
+             matrix<typename Model::value_type> weights) {
       m.attention_heads();
       m.attention_terms(at);
-      m.attention_weights(ex, c, in, s, at, at, at, at, weights);  // a call, as nvcc cannot take the function's address
+      // A call, as nvcc cannot take the function's address.
+      m.attention_weights(ex, c, w, in, s, at, at, at, at, weights);
     };
 
 namespace detail {
 /// Returns the attention weights at one place.  `saved` has the values that a forward pass over the batch `in` saved.
-template <class T, backend Ex, class Model, class Input, class Saved>
-attention_table<T> attention_at(Ex& ex, Model const& model, call const& c, Input const& in, Saved const& saved,
-                                attention_place const& at) {
+template <class T, backend Ex, class Model, class Values, class Input, class Saved>
+attention_table<T> attention_at(Ex& ex, Model const& model, call const& c, Values const& values, Input const& in,
+                                Saved const& saved, attention_place const& at) {
   auto const text = [](index_t v) { return std::to_string(v); };
   graph_batch const& graphs = in.graphs;
   TRIAD_EXPECTS(at.graph >= 0 && at.graph < graphs.dims.graphs,
@@ -91,7 +94,7 @@ attention_table<T> attention_at(Ex& ex, Model const& model, call const& c, Input
   auto const bytes = static_cast<std::size_t>(table.heads() * table.terms()) * sizeof(T);
   buffer<typename Ex::memory> const there(bytes, where);
   tensor<T, dyn, dyn> const weights(static_cast<T*>(there.data()), table.heads(), table.terms());
-  model.attention_weights(ex, c, in, saved, at.layer, at.graph, i, j, as_matrix(weights));
+  model.attention_weights(ex, c, values, in, saved, at.layer, at.graph, i, j, as_matrix(weights));
   where.to_host(table.data(), there.data(), bytes);
   return table;
 }

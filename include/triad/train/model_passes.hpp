@@ -74,20 +74,24 @@ class model_passes {
         keep_(kept),
         key_(key),
         step_(step),
-        saved_(saved_bytes(m, capacity, kept), memory_of(ex)),
+        saved_(saved_bytes(m, capacity, kept, rounds_from(ex)), memory_of(ex)),
         scratch_(scratch_bytes(ex, m, capacity, kept), memory_of(ex)) {}
 
-  static std::size_t saved_bytes(Model const& m, dims const& capacity, keep kept) {
-    return planned_bytes([&](arena& a) {
-      (void)m.plan_saved(a, capacity, kept);
-      (void)m.plan_output(a, capacity);
-      (void)m.plan_output(a, capacity);
-    });
+  /// Returns the memory for the values of the largest batch.  `rounds` is rounds_from(ex) (core/backend.hpp).
+  static std::size_t saved_bytes(Model const& m, dims const& capacity, keep kept, index_t rounds = 0) {
+    return planned_bytes(
+        [&](arena& a) {
+          (void)m.plan_saved(a, capacity, kept);
+          (void)m.plan_output(a, capacity);
+          (void)m.plan_output(a, capacity);
+        },
+        rounds);
   }
   /// Returns the scratch memory that a pass over the largest batch needs.  Measures this memory with a pass that does
   /// not compute.
   static std::size_t scratch_bytes(Ex& ex, Model const& m, dims const& capacity, keep kept) {
     arena values, gradients, places;
+    places.set_rounds_from(rounds_from(ex));
     auto const w = triad::plan<T const>(m, values);
     auto const s = m.plan_saved(places, capacity, kept);
     auto const scores = m.plan_output(places, capacity);
@@ -141,6 +145,7 @@ class model_passes {
   /// Returns the memory for a batch of these sizes.
   batch_memory place(dims const& d) {
     auto all = saved_.place();
+    all.set_rounds_from(rounds_from(ex_));
     auto const s = applied_.plan_saved(all, d, keep_);
     auto const scores = applied_.plan_output(all, d);
     return {s, scores, applied_.plan_output(all, d)};

@@ -94,7 +94,7 @@ class trainer {
     auto const parameters = planned_bytes([&](arena& a) { (void)m.plan_params(a); }) * (learns ? 4 : 1);
     auto const gradient = parameters / 4;
     auto const values = static_cast<index_t>(gradient / sizeof(T));
-    return {parameters, passes::saved_bytes(m, o.capacity, o.memory),
+    return {parameters, passes::saved_bytes(m, o.capacity, o.memory, rounds_from(ex)),
             passes::scratch_bytes(ex, m, o.capacity, o.memory),
             sums::bytes(learns ? values : 0, shares_with(o, 0, processes).count(), processes)};
   }
@@ -253,8 +253,8 @@ class trainer {
   }
   /// Returns the attention weights without another pass.  The last pass must have been infer(in).
   attention_table<T> attention_of_last(typename Model::input const& in, attention_place const& at) {
-    arena none;
-    return detail::attention_at<T>(ex_, passes_.applied(), passes_.make_call(none, false), in,
+    auto scratch = passes_.scratch();
+    return detail::attention_at<T>(ex_, passes_.applied(), passes_.make_call(scratch, false), parameters_.values(), in,
                                    passes_.place(detail::dims_of_batch(in)).saved, at);
   }
 

@@ -4,6 +4,7 @@
 #include "triad/cpu/products/blocks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -97,7 +98,7 @@ TEST_CASE("an engine computes products of every storage, with float and with rou
                 matmul_add(ex, a.view(), b.view(), c.view());
               else
                 matmul(ex, a.view(), b.view(), c.view());
-              bool const rounds = factors == bf16 && std::min(n, k) >= cpu::detail::least_bf16_extent;
+              bool const rounds = factors == bf16 && std::min(n, k) >= ex.least_rounded;
               CAPTURE(m, n, k, a_by_rows, b_by_rows, gap, add, rounds);
               CHECK(error_of(rounds ? bf16 : float32, a, b, before, c, add) < 1e-6 * std::sqrt(k) + 1e-6);
               CHECK(engine.outside == 0);
@@ -182,6 +183,69 @@ TEST_CASE("a product without a sum is zero") {
   stored c(5, 40, true, 0, 3);
   matmul(ex, a.view(), b.view(), c.view());
   for (float const x : c.data) CHECK(x == 0.0f);
+}
+
+/// Numbers that bfloat16 holds exactly, as bfloat16 and as floats.
+struct halves {
+  index_t rows, columns;
+  std::vector<triad::bfloat16> rounded;
+  std::vector<float> values;
+
+  halves(index_t m, index_t n, unsigned seed) : rows(m), columns(n), values(random_floats(m * n, seed)) {
+    for (auto& v : values) {
+      rounded.push_back(cpu::rounded(v));
+      v = cpu::widened(rounded.back());
+    }
+  }
+  kept_factor<float> kept() { return tensor<triad::bfloat16, dyn, dyn>(rounded.data(), rows, columns); }
+  kept_factor<float> plain() { return tensor<float, dyn, dyn>(values.data(), rows, columns); }
+};
+
+/// A backend as a user derives it, which counts its products.
+struct counting : cpu::backend {
+  using cpu::backend::backend;
+  int products = 0;
+};
+void do_matmul(counting& ex, matrix<float const> a, matrix<float const> b, matrix<float> c, bool add,
+               epilogue<float> const& e) {
+  ++ex.products;
+  cpu::do_matmul<float>(ex, a, b, c, add, e);
+}
+
+template <class Ex>
+void expect_same_bits_kept(Ex&& ex, index_t m, index_t n, index_t k) {
+  std::uint64_t const step = 3;
+  auto const bias = random_floats(n, 6);
+  halves a(m, k, 1), c(m, n, 2);
+  stored const w(n, k, true, 0, 3);
+  auto const b = transposed(w.view());
+  epilogue<float> e{.bias = make_vec(bias.data(), n), .relu = true};
+  e.dropout.rate = 0.3, e.dropout.key = 5, e.dropout.step = &step;
+  stored expected(m, n, true, 0, 4), found = expected;
+  matmul(ex, as_matrix(a.plain().values), b, expected.view(), e);
+  matmul_kept(ex, kept_factor<float const>(a.kept()), b,
+              kept_factor<float>(tensor<float, dyn, dyn>(found.data.data(), m, n)), e);
+  CAPTURE(m, n, k);
+  CHECK(std::memcmp(found.data.data(), expected.data.data(), found.data.size() * sizeof(float)) == 0);
+  for (bool const both : {false, true}) {
+    std::fill(c.rounded.begin(), c.rounded.end(), triad::bfloat16{0x7fff});
+    matmul_kept(ex, kept_factor<float const>(both ? a.kept() : a.plain()), b, c.kept(), e);
+    for (std::size_t i = 0; i < c.rounded.size(); ++i)
+      REQUIRE(c.rounded[i].bits == cpu::rounded(expected.data[i]).bits);
+  }
+}
+
+TEST_CASE("a product of factors that are kept in bfloat16 has the bits of the product that rounds them") {
+  loop_engine const engine(true);
+  for (auto const& [m, n, k] :
+       std::vector<std::array<index_t, 3>>{{700, 48, 64}, {33, 40, 230}, {1, 32, 32}, {50, 20, 40}}) {
+    expect_same_bits_kept(cpu::backend(1, &engine, bf16), m, n, k);
+    expect_same_bits_kept(cpu::backend(3, &engine, bf16), m, n, k);
+    counting derived(2, &engine, bf16);
+    expect_same_bits_kept(derived, m, n, k);
+    CHECK(derived.products == 4);
+  }
+  CHECK(engine.outside == 0);
 }
 
 }  // namespace cpu_blocks_tests

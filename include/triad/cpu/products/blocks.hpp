@@ -28,15 +28,17 @@ namespace detail {
 
 constexpr index_t rounded_up(index_t x, index_t step) { return (x + step - 1) / step * step; }
 
-/// A matrix of floats that an engine can read.
-struct float_factor {
+/// A matrix of floats, or of bfloat16, that an engine can read.
+struct stored_factor {
   float const* data;
   factor_form form;
   index_t leading;
+  bfloat16 const* rounded = nullptr;  // if not null, the matrix is here, and `data` is null
 
   /// Returns the part that begins at a row and a column.
-  float_factor at(index_t row, index_t column) const {
+  stored_factor at(index_t row, index_t column) const {
     index_t const offset = form == factor_form::rows ? row * leading + column : column * leading + row;
+    if (rounded != nullptr) return {nullptr, form, leading, rounded + offset};
     return {data + offset, form, leading};
   }
 };
@@ -46,7 +48,7 @@ struct engine_task {
   product_engine const& engine;
   arithmetic factors;
   index_t m, n, k;
-  float_factor a, b;
+  stored_factor a, b;
   float* c;
   index_t ldc;
   bool add;
@@ -63,9 +65,6 @@ struct engine_task {
   }
 };
 
-/// Products with an extent below this number have float32 factors, because rounding would take longer than the product.
-inline constexpr index_t least_bf16_extent = 32;
-
 template <class T>
 T* product_scratch_of(scratch_use use, index_t count) {
   return reinterpret_cast<T*>(product_scratch(use, static_cast<std::size_t>(count) * sizeof(T)));
@@ -78,13 +77,24 @@ struct ready_factor {
 };
 /// Returns the part (rows, columns) of a factor that begins at (row, column), as the engine reads it.  If the factors
 /// are bf16, the part is rounded and zeros make it (rows_made, columns_made).  The part is a copy in scratch memory,
-/// unless it is contiguous floats.
-inline ready_factor read_factor(engine_task const& t, float_factor const& f, index_t row, index_t rows, index_t column,
+/// unless it is contiguous as it is stored.
+inline ready_factor read_factor(engine_task const& t, stored_factor const& f, index_t row, index_t rows, index_t column,
                                 index_t columns, index_t rows_made, index_t columns_made, scratch_use use) {
   auto const from = f.at(row, column);
   bool const by_rows = f.form == factor_form::rows;
   index_t const lines = by_rows ? rows : columns, length = by_rows ? columns : rows,
                 lines_made = by_rows ? rows_made : columns_made, length_made = by_rows ? columns_made : rows_made;
+  if (f.rounded != nullptr) {
+    if (lines == lines_made && length == length_made && (from.leading == length || lines == 1))
+      return {from.rounded, f.form};
+    auto* const to = product_scratch_of<bfloat16>(use, lines_made * length_made);
+    for (index_t l = 0; l < lines_made; ++l) {
+      index_t const copied = l < lines ? length : 0;
+      std::copy_n(from.rounded + (l < lines ? l : 0) * from.leading, copied, to + l * length_made);
+      std::fill_n(to + l * length_made + copied, length_made - copied, bfloat16{0});
+    }
+    return {to, f.form};
+  }
   if (t.rounds()) {
     auto* const to = product_scratch_of<bfloat16>(use, lines_made * length_made);
     round_matrix(from.data, from.leading, lines, length, to, length_made, lines_made, length_made);
@@ -152,23 +162,25 @@ inline void pack_pieces(backend& ex, engine_task const& t, inner_pieces const& c
   });
 }
 
-/// Computes t.c by blocks of rows.  Calls finish(row, rows) for each block when its sums are complete.
+/// Computes t.c by blocks of rows.  Calls finish(block, row, rows) for each block when its sums are complete.  `block`
+/// is the address of its first row.  If t.c is null, a block is in scratch memory, which the next block overwrites.
+/// Its rows are t.ldc floats apart.
 template <class Finish>
 void multiply_rows(backend& ex, engine_task const& t, Finish const& finish) {
   inner_pieces const cut(t);
   // Few rows of floats are multiplied by b as it is, which gives the same bits.  oneDNN then copies b for each block,
   // in the time of about 15 rows, and packing takes longer.
-  bool const packs = t.rounds() || t.m >= 384;
+  // A rounded b is multiplied as it is too, because pack() reads floats.
+  bool const packs = t.b.rounded == nullptr && (t.rounds() || t.m >= 384);
   packed_pieces packed;
   if (packs) {
     packed = room_for_pieces(t, cut);
     pack_pieces(ex, t, cut, packed);
   }
-  auto const multiply = [&](index_t row, index_t rows) {
+  auto const multiply = [&](float* c, index_t row, index_t rows) {
     index_t const made = rounded_up(rows, t.limits.row_step);
     // The pieces of a sum are added before c is, so that the order does not depend on the number of rows.
     bool const direct = made == rows && (t.ldc == t.n || rows == 1) && !(t.add && cut.count > 1);
-    float* const c = t.c + row * t.ldc;
     float* const to = direct ? c : product_scratch_of<float>(scratch_use::sums, made * t.n);
     for (index_t piece = 0; piece < cut.count; ++piece) {
       index_t const first = cut.first(piece), inner = cut.size(piece);
@@ -185,16 +197,19 @@ void multiply_rows(backend& ex, engine_task const& t, Finish const& finish) {
     // A kernel is compiled for its number of rows.  There are few such numbers if a block is cut into a multiple of 16
     // rows and a rest.
     index_t const row = block * rows, count = std::min(rows, t.m - row), many = count / 16 * 16;
-    if (many > 0) multiply(row, many);
-    if (many < count) multiply(row + many, count - many);
-    finish(row, count);
+    float* const c =
+        t.c != nullptr ? t.c + row * t.ldc : product_scratch_of<float>(scratch_use::result_block, rows * t.ldc);
+    if (many > 0) multiply(c, row, many);
+    if (many < count) multiply(c + many * t.ldc, row + many, count - many);
+    finish(c, row, count);
   });
 }
 
 /// Whether a product is a long sum, which multiply_sums() computes.  Weight gradients are long sums.
 inline bool is_long_sum(engine_task const& t) { return t.a.form == factor_form::columns && t.k >= 2048; }
 
-/// Computes t.c by pieces of the sum over the inner extent.  Calls finish(row, rows) for each block of rows.
+/// Computes t.c by pieces of the sum over the inner extent.  Calls finish(block, row, rows) for each block of rows.
+/// `block` is the address of its first row.
 template <class Finish>
 void multiply_sums(backend& ex, engine_task const& t, Finish const& finish) {
   constexpr index_t most_sums = index_t{8} << 20;               // floats in scratch memory
@@ -216,7 +231,7 @@ void multiply_sums(backend& ex, engine_task const& t, Finish const& finish) {
   parallel_rows(ex, t.m, 16, [&](index_t row, index_t rows, int) {
     for (index_t piece = 0; piece < pieces; ++piece)
       put_rows(sums + piece * size + row * t.n, t.n, rows, t.c + row * t.ldc, t.ldc, t.add || piece > 0);
-    finish(row, rows);
+    finish(t.c + row * t.ldc, row, rows);
   });
 }
 

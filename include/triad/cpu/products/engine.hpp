@@ -5,9 +5,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 
+#include "triad/core/kept_factor.hpp"
 #include "triad/core/mdspan.hpp"
 
 namespace triad::cpu {
@@ -18,10 +18,7 @@ enum class arithmetic {
   bf16,     // factors are rounded to 8 significant bits; only an engine that computes bf16 has it
 };
 
-/// The upper half of a float.
-struct bfloat16 {
-  std::uint16_t bits;
-};
+using triad::bfloat16;
 
 /// How a factor of a product is stored.
 enum class factor_form {

@@ -40,4 +40,10 @@ inline void round_matrix(float const* from, index_t step, index_t rows, index_t 
     for (index_t i = 0; i < to_columns; ++i) to[r * to_step + i] = {0};
 }
 
+/// Widens `count` numbers.
+inline void widen(bfloat16 const* from, index_t count, float* to) {
+#pragma omp simd
+  for (index_t i = 0; i < count; ++i) to[i] = widened(from[i]);
+}
+
 }  // namespace triad::cpu::inline TRIAD_CPU_FLAGS
