@@ -130,6 +130,34 @@ inline void multiply_by_engine(backend& ex, matrix<float const> a, matrix<float 
   multiply_rows(ex, task, finish);
 }
 
+/// Whether multiply_in_place() computes a product whose residual is c.
+inline bool rounds_in_place(backend const& ex, matrix<float const> a, matrix<float const> b, matrix<float> c,
+                            bool accumulate, epilogue<float> const& e) {
+  return ex.engine != nullptr && !accumulate && a.extent(1) > 0 &&
+         factors_of(ex, c.extent(1), a.extent(1)) == arithmetic::bf16 && blas_layout(a).fits && blas_layout(b).fits &&
+         c.stride(1) == 1 && e.residual.stride(1) == 1 && (e.gate.extent(0) == 0 || e.gate.stride(1) == 1);
+}
+/// Computes a product whose factors are rounded, with a residual that is c.  A block of c is read before it is written.
+inline void multiply_in_place(backend& ex, matrix<float const> a, matrix<float const> b, matrix<float> c,
+                              epilogue<float> const& e) {
+  index_t const n = c.extent(1);
+  engine_task const task{.engine = *ex.engine,
+                         .factors = arithmetic::bf16,
+                         .m = c.extent(0),
+                         .n = n,
+                         .k = a.extent(1),
+                         .a = factor_of(a),
+                         .b = factor_of(b),
+                         .c = nullptr,
+                         .ldc = n,
+                         .add = false};
+  task.expect_limits();
+  multiply_rows(ex, task, [&](float* block, index_t row, index_t rows) {
+    finish_block(e, block, n, row, rows, 0, n);
+    put_rows(block, n, rows, &c(row, 0), c.stride(0), false);
+  });
+}
+
 /// Computes a product whose factors are rounded, if a is stored in bfloat16, or c, or both.
 inline void multiply_kept(backend& ex, kept_factor<float const> const& a, matrix<float const> b,
                           kept_factor<float> const& c, epilogue<float> const& e) {
@@ -169,10 +197,13 @@ template <std::floating_point T>
 void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, bool accumulate, epilogue<T> const& e) {
   index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1);
   if (m == 0 || n == 0) return;
-  // The residual is c itself, so the product is added to c.
+  // The residual is c itself, so the product is added to c, unless relu, a gate or dropout comes first.
   if (e.residual.extent(0) != 0 && e.residual.data_handle() == c.data_handle()) {
-    if (accumulate || e.relu || e.gate.extent(0) != 0 || e.dropout.active())
+    if (accumulate || e.relu || e.gate.extent(0) != 0 || e.dropout.active()) {
+      if constexpr (std::same_as<T, float>)
+        if (detail::rounds_in_place(ex, a, b, c, accumulate, e)) return detail::multiply_in_place(ex, a, b, c, e);
       return reference::do_matmul(ex, a, b, c, accumulate, e);
+    }
     epilogue<T> rest = e;
     rest.residual = no_matrix<T const>();
     return do_matmul(ex, a, b, c, true, rest);

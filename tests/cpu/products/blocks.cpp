@@ -248,4 +248,28 @@ TEST_CASE("a product of factors that are kept in bfloat16 has the bits of the pr
   CHECK(engine.outside == 0);
 }
 
+TEST_CASE("a product whose residual is its result is rounded, whatever comes before the residual") {
+  index_t const m = 70, n = 40, k = 50;
+  loop_engine const engine(true);
+  cpu::backend ex(2, &engine, bf16);
+  stored const a(m, k, true, 0, 1), b(k, n, true, 0, 2), gate(m, n, true, 2, 4);
+  std::uint64_t const step = 3;
+  for (index_t const gap : {0, 3})
+    for (int what = 0; what < 4; ++what) {
+      epilogue<float> e;
+      if (what == 1) e.relu = true;
+      if (what == 2) e.gate = gate.view();
+      if (what == 3) e.dropout.rate = 0.3, e.dropout.key = 5, e.dropout.step = &step;
+      stored apart(m, n, true, gap, 5), in_place = apart;
+      stored const before = apart;
+      e.residual = before.view();
+      matmul(ex, a.view(), b.view(), apart.view(), e);
+      e.residual = in_place.view();
+      matmul(ex, a.view(), b.view(), in_place.view(), e);
+      CAPTURE(gap, what);
+      for (std::size_t i = 0; i < apart.data.size(); ++i)
+        REQUIRE(std::abs(in_place.data[i] - apart.data[i]) <= (what == 0 ? 1e-5f : 0.0f));
+    }
+}
+
 }  // namespace cpu_blocks_tests
