@@ -79,6 +79,50 @@ TEST_CASE("a wrong line is refused with file and line") {
   CHECK_THROWS_WITH(read_rows(saved(folder, lines, "a.txt")), contains("a.txt: expected a name that ends in .jsonl"));
 }
 
+std::string const forms =
+    "A fox saw Ada .\tfox ( x _ 1 ) AND see . agent ( x _ 2 , x _ 1 ) AND see . theme ( x _ 2 , Ada )\tplain\n"
+    "The fox wanted to sing .\t* fox ( x _ 1 ) ; want . agent ( x _ 2 , x _ 1 ) AND want . xcomp ( x _ 2 , x _ 4 ) AND "
+    "sing . agent ( x _ 4 , x _ 1 )\tcontrol\n"
+    "A cup on the roof fell .\t* roof ( x _ 4 ) ; cup ( x _ 1 ) AND cup . nmod . on ( x _ 1 , x _ 4 ) AND fall . theme "
+    "( x _ 5 , x _ 1 )\tpp\n"
+    "fox\tLAMBDA a . fox ( a )\tprimitive\n";
+
+TEST_CASE("logical forms and tags of COGS become graphs, and the graphs the forms again") {
+  scratch_folder const folder;
+  auto const rows = read_rows(saved(folder, forms, "a.tsv"));
+  REQUIRE(rows.size() == 4);
+  auto const& m = rows[2].graph;
+  CHECK(m.kind == "pp");
+  CHECK(m.nodes == std::vector{node::token(1), node::token(2), node::token(4), node::token(5)});
+  CHECK(m.node_labels ==
+        std::vector<std::vector<std::string>>{{"CNOUN", "INDEF"}, {}, {"CNOUN", "DEF"}, {"VERB", "verb fall"}});
+  CHECK(m.edges == std::vector<edge>{{0, "PREP", 1}, {1, "PP_NOUN", 2}, {3, "theme", 0}});
+  std::string tagged;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    auto const s = tags_of(rows[i].graph);
+    REQUIRE(s);
+    tagged += triad::programs::cogs::to_json_line(*s) + "\n";
+    if (i < 3) CHECK(written_as(data_format::tags, rows[i], rows[i].graph) == rows[i].written + "\n");
+  }
+  auto const again = read_rows(saved(folder, tagged, "a.jsonl"));
+  REQUIRE(again.size() == 4);
+  for (std::size_t i = 0; i < rows.size(); ++i) CHECK(again[i].graph == rows[i].graph);
+
+  auto const without = [&](auto const& change) {
+    auto other = m;
+    change(other);
+    return tags_of(other);
+  };
+  CHECK_FALSE(without([](meaning& o) { o.edges.push_back({2, "agent", 0}); }));
+  CHECK_FALSE(without([](meaning& o) { o.node_labels[0].push_back("DEF"); }));
+  CHECK_FALSE(without([](meaning& o) { o.node_labels[0].push_back("red"); }));
+  CHECK_FALSE(without([](meaning& o) { o.nodes[3] = node::slot(0); }));
+  CHECK_FALSE(without([](meaning& o) { o.nodes[3] = node::span(4, 5); }));
+  auto broken = m;
+  broken.edges = {{0, "theme", 3}};  // a noun has no verb
+  CHECK(form_of_graph(broken).empty());
+}
+
 TEST_CASE("a data set is read from a folder whose files have one format") {
   scratch_folder const folder;
   saved(folder, lines, "train.jsonl");
@@ -116,6 +160,30 @@ TEST_CASE("a file is summarised") {
                                         "written in the file\n1 left out: an entity is twice in the question\n"));
   auto const tree = saved(folder, words, "a.conllu");
   CHECK_THAT(inspected(tree), contains("1 of 1 graphs come back from the numbers of a model, 1 of them as"));
+}
+
+TEST_CASE("every published sentence of COGS comes back as tags and as a logical form") {
+  auto const folder = triad::test::published("cogs");
+  if (triad::test::is_missing(folder / "train.tsv.gz", "sentences of COGS")) return;
+  for (auto const& [name, count] : {std::pair("train", 24155), {"dev", 3000}, {"test", 3000}, {"gen", 21000}}) {
+    CAPTURE(name);
+    auto const tagged = read_rows((folder / (std::string(name) + "_seqtag.jsonl.gz")).string());
+    auto const rows = read_rows((folder / (std::string(name) + ".tsv.gz")).string());
+    REQUIRE(rows.size() == static_cast<std::size_t>(count));
+    REQUIRE(tagged.size() == rows.size());
+    long long graphs = 0, written = 0, primitives = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      auto const s = tags_of(rows[i].graph);
+      graphs += s && graph_of_tags(*s) == rows[i].graph && rows[i].graph == tagged[i].graph ? 1 : 0;
+      written += form_of_graph(rows[i].graph) == rows[i].written ? 1 : 0;
+      primitives += rows[i].graph.kind == "primitive" ? 1 : 0;
+    }
+    CHECK(graphs == count);
+    CHECK(written + primitives == count);  // the tags of a word alone do not determine its form
+    auto const v = vocabulary::of(rows);
+    CHECK(v.by_word());
+    CHECK(v.label_of_isolated() == -1);
+  }
 }
 
 TEST_CASE("the published dev set of MCD1 is summarised") {

@@ -1,8 +1,9 @@
-// Reads files of sentences and graphs.  The ending of a file's name, without .gz, decides its format.
+// Reads files of sentences and graphs.  The ending of a file's name, without .gz, and the lines decide its format.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   .jsonl    JSON lines of your own (json_meaning.hpp)
-//   .tsv      question<TAB>query, optionally <TAB>kind, as in CFQ and MCWQ (query.hpp)
+//   .jsonl    JSON lines of your own (json_meaning.hpp), or COGS' tags (cogs/read.hpp)
+//   .tsv      question<TAB>query, optionally <TAB>kind, as in CFQ and MCWQ (query.hpp);
+//             or sentence<TAB>logical form<TAB>kind, as in COGS (tags.hpp)
 //   .conllu   CoNLL-U with enhanced dependencies (enhanced.hpp)
 //   .sdp      semantic dependencies in the format of SemEval 2015 (sdp.hpp)
 #pragma once
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "cogs/read.hpp"
 #include "enhanced.hpp"
 #include "json_meaning.hpp"
 #include "meaning.hpp"
@@ -22,10 +24,12 @@
 #include "shared/data/json_lines.hpp"
 #include "shared/data/text_pairs.hpp"
 #include "shared/report/refuse.hpp"
+#include "tags.hpp"
+#include "triad/io/text/gz_lines.hpp"
 
 namespace triad::programs::meanings {
 
-enum class data_format { json_lines, queries, conllu, sdp };
+enum class data_format { json_lines, queries, conllu, sdp, tags };
 
 /// The endings of the files that the programs read.
 inline std::vector<std::string> const& data_endings() {
@@ -33,13 +37,26 @@ inline std::vector<std::string> const& data_endings() {
   return all;
 }
 
-/// Returns the format of a file.  Throws data_error if its name has another ending.
+/// Returns the format of a file.  Throws data_error if its name has another ending, or if no line shows the format.
 inline data_format format_of(std::string const& path) {
   std::string_view name = path;
   if (name.ends_with(".gz")) name.remove_suffix(3);
-  for (std::size_t i = 0; i < data_endings().size(); ++i)
-    if (name.ends_with(data_endings()[i])) return static_cast<data_format>(i);
-  refuse("{}: expected a name that ends in .jsonl, .tsv, .conllu or .sdp, or in one of these and .gz", path);
+  if (name.ends_with(".conllu")) return data_format::conllu;
+  if (name.ends_with(".sdp")) return data_format::sdp;
+  bool const json = name.ends_with(".jsonl");
+  if (!json && !name.ends_with(".tsv"))
+    refuse("{}: expected a name that ends in .jsonl, .tsv, .conllu or .sdp, or in one of these and .gz", path);
+  text::gz_lines lines(path);
+  for (std::string line; lines.next_text(line);) {
+    auto const has = [&](std::string_view part) { return line.find(part) != std::string::npos; };
+    if (json && !is_blank(line))
+      return has("\"parent\"") && has("\"noun_type\"") ? data_format::tags : data_format::json_lines;
+    if (json) continue;
+    if (has("{")) return data_format::queries;
+    if (has("x _ ")) return data_format::tags;
+  }
+  if (json) return data_format::json_lines;  // read_rows() refuses a file without lines
+  refuse("{}: found neither a query with {{ and }} nor a logical form of COGS in it, expected one of both", path);
 }
 
 /// Returns the patterns of words that are one word to a model (vocabulary.hpp): in queries, the entities M0, M1, ...
@@ -70,6 +87,16 @@ inline std::vector<given_row> read_rows(std::string const& path) {
     case data_format::queries:
       read_pairs(path, [&](text_pair const& pair) { rows.push_back(row_of(pair)); });
       break;
+    case data_format::tags:
+      if (path.find(".jsonl") == std::string::npos)
+        read_pairs(path, [&](text_pair const& pair) {
+          auto const s = cogs::from_logical_form(pair.source, pair.target, pair.kind);
+          rows.push_back({graph_of_tags(s), {}, pair.target});
+        });
+      else
+        for (auto const& s : cogs::read_sentences(path))
+          rows.push_back({graph_of_tags(s), {}, cogs::to_logical_form(s).value_or("")});
+      break;
     case data_format::conllu:
       rows = read_enhanced(path);
       break;
@@ -81,12 +108,14 @@ inline std::vector<given_row> read_rows(std::string const& path) {
   return rows;
 }
 
-/// Returns a graph in the format of a file, with a line end: a line of JSON, a query, or the lines of the sentence with
-/// this graph.  `row` is the sentence as it was read.
+/// Returns a graph in the format of a file, with a line end: a line of JSON, a query, a logical form,
+/// or the lines of the sentence with this graph.  `row` is the sentence as it was read.
 inline std::string written_as(data_format format, given_row const& row, meaning const& m) {
   switch (format) {
     case data_format::queries:
       return query_of(m) + "\n";
+    case data_format::tags:
+      return form_of_graph(m) + "\n";
     case data_format::conllu:
       return conllu_with(row.written, m);
     case data_format::sdp:
