@@ -22,10 +22,10 @@ bool chooses(std::string const& operation, std::size_t operand) {
   if (operation == "relu_grad" || operation == "leaky_relu_grad") return operand == 0;
   return operation.starts_with("matmul") && operand == 3;  // the gate
 }
-/// Returns true for operands for which the result has a finite limit at infinity. These are the slope of elu, and a
-/// gradient that is scaled by 1 / infinity.
+/// Returns true for operands for which the result has a finite limit at infinity. These are the slope of elu, the
+/// operand of the sigmoid, and a gradient that is scaled by 1 / infinity.
 bool has_a_limit(std::string const& operation, std::size_t operand) {
-  return operation == "elu_grad" || (operation == "clip" && operand == 1);
+  return operation == "elu_grad" || operation == "sigmoid" || (operation == "clip" && operand == 1);
 }
 /// Returns true for the maximum of a triangle's scores, which does not keep a NaN. The sum that is stored next to the
 /// maximum has the NaN.
