@@ -10,31 +10,22 @@
 #include <vector>
 
 #include "meaning.hpp"
+#include "triad/batches/sentence_graph_loader.hpp"
 #include "triad/core/mdspan.hpp"
 #include "vocabulary.hpp"
 
 namespace triad::programs::meanings {
 
-/// An edge between two columns.
-struct numbered_edge {
-  index_t from, relation, to;
-
-  friend auto operator<=>(numbered_edge const&, numbered_edge const&) = default;
-};
-/// A label of a column.
-struct numbered_label {
-  index_t column, label;
-
-  friend auto operator<=>(numbered_label const&, numbered_label const&) = default;
-};
-
 /// A sentence and its graph as numbers.  Column i is asked token i.  Column asked.size() + k is slot k.
 struct example {
-  std::vector<index_t> tokens{};         // the number of each token's word
-  std::vector<index_t> asked{};          // the indices of the asked tokens, ascending
-  std::vector<numbered_edge> edges{};    // sorted
-  std::vector<numbered_label> labels{};  // sorted; including internal labels
-  index_t graph_label = -1;              // -1: none
+  std::vector<index_t> tokens{};        // the number of each token's word
+  std::vector<index_t> asked{};         // the indices of the asked tokens, ascending
+  std::vector<labelled_edge> edges{};   // sorted; the ends are columns
+  std::vector<labelled_node> labels{};  // sorted; the nodes are columns; including internal labels
+  index_t graph_label = -1;             // -1: none
+
+  /// Returns the example as a loader reads it.  The spans are valid as long as the example.
+  sentence_graph spans() const { return {tokens, asked, edges, labels, graph_label}; }
 
   friend bool operator==(example const&, example const&) = default;
 };
@@ -114,14 +105,14 @@ inline meaning graph_of(std::vector<std::string> tokens, example const& e, vocab
   auto const members = e.asked.size();
   index_t columns = static_cast<index_t>(members);
   for (auto const& one : e.edges) columns = std::max({columns, one.from + 1, one.to + 1});
-  for (auto const& one : e.labels) columns = std::max(columns, one.column + 1);
+  for (auto const& one : e.labels) columns = std::max(columns, one.node + 1);
   std::vector<bool> is_node(static_cast<std::size_t>(columns));
   std::vector<int> length(is_node.size(), 1);
   for (std::size_t c = 0; c < members; ++c) is_node[c] = v.always_node(e.tokens[static_cast<std::size_t>(e.asked[c])]);
   for (auto const& one : e.edges)
     is_node[static_cast<std::size_t>(one.from)] = is_node[static_cast<std::size_t>(one.to)] = true;
   for (auto const& one : e.labels) {
-    auto const c = static_cast<std::size_t>(one.column);
+    auto const c = static_cast<std::size_t>(one.node);
     int const spanned = v.tokens_of_label(one.label);
     if (c >= members && spanned > 0) continue;  // a slot is no span
     is_node[c] = true;
@@ -141,10 +132,10 @@ inline meaning graph_of(std::vector<std::string> tokens, example const& e, vocab
   }
   for (auto const& one : e.labels)
     if (one.label >= v.internal_labels())
-      m.node_labels[static_cast<std::size_t>(place[static_cast<std::size_t>(one.column)])].push_back(
+      m.node_labels[static_cast<std::size_t>(place[static_cast<std::size_t>(one.node)])].push_back(
           v.label_name(one.label));
   for (auto const& one : e.edges)
-    m.edges.push_back({place[static_cast<std::size_t>(one.from)], v.relations()[static_cast<std::size_t>(one.relation)],
+    m.edges.push_back({place[static_cast<std::size_t>(one.from)], v.relations()[static_cast<std::size_t>(one.label)],
                        place[static_cast<std::size_t>(one.to)]});
   if (e.graph_label >= 0) m.label = v.graph_labels()[static_cast<std::size_t>(e.graph_label)];
   return canonical(std::move(m));

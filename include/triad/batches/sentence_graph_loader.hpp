@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -30,10 +31,14 @@ namespace triad {
 /// An edge of a graph.  `from` and `to` are indices into the asked nodes.
 struct labelled_edge {
   index_t from, label, to;
+
+  friend auto operator<=>(labelled_edge const&, labelled_edge const&) = default;
 };
 /// A label of a node.  `node` is an index into the asked nodes.
 struct labelled_node {
   index_t node, label;
+
+  friend auto operator<=>(labelled_node const&, labelled_node const&) = default;
 };
 /// A sentence with its graph.  All spans may be empty, except for `tokens`.
 struct sentence_graph {
