@@ -16,6 +16,7 @@
 #include "triad/layers/residual.hpp"
 #include "triad/ops/adam.hpp"
 #include "triad/ops/arc_cross_entropy.hpp"
+#include "triad/ops/binary_cross_entropy.hpp"
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/ops/head_bias.hpp"
 #include "triad/ops/layer_norm.hpp"
@@ -70,6 +71,12 @@ graph_batch graphs() { return two_graphs().batch(); }
 grid_batch grids() {
   static test::ragged_grids const all{{{3, 2}}};  // 3 rows, 2 columns, 6 cells, 4 pairs
   return all.batch();
+}
+
+void ask_labels(matrix<double const> x, index_t target_columns, index_t scales, index_t losses, matrix<double> dx) {
+  static std::uint8_t const target[64] = {};
+  binary_cross_entropy(ex, scratch(), probability_form::logits, x,
+                       make_matrix(target, 3, target_columns, target_columns), cv(scales), v(losses), dx);
 }
 
 TEST_CASE("views and memory are used within their bounds, or it is said") {
@@ -341,6 +348,10 @@ TEST_CASE("operations are given shapes that fit, or it is said") {
       {"smoothing of 1", [] { cross_entropy(ex, t(3, 4), n(3), v(1), t(3, 4), {1}); }, "smoothing"},
       {"smoothing of one class", [] { cross_entropy(ex, t(3, 1), n(3), v(1), t(3, 1), {0.1}); },
        "1 classes, expected 2 or more"},
+      {"binary_cross_entropy's targets", [] { ask_labels(cm(3, 4), 5, 1, 1, m(3, 4)); }, "target is (3, 5)"},
+      {"binary_cross_entropy's scale", [] { ask_labels(cm(3, 4), 4, 2, 1, m(3, 4)); }, "scale is (2), expected (1)"},
+      {"binary_cross_entropy's loss", [] { ask_labels(cm(3, 4), 4, 1, 0, m(3, 4)); }, "loss is (0), expected (1)"},
+      {"binary_cross_entropy's gradient", [] { ask_labels(cm(3, 4), 4, 1, 1, m(4, 3)); }, "dx is (4, 3)"},
       {"argmax_rows", [] { argmax_rows(ex, cm(3, 2), make_vec(numbers, 2)); }, "argmax_rows"},
       {"sum", [] { sum(ex, scratch(), cv(3), v(2)); }, "sum"},
       {"norm", [] { norm(ex, scratch(), cv(3), v(0)); }, "norm"},

@@ -14,6 +14,7 @@
 #include "tests/ragged_grids.hpp"
 #include "triad/ops/adam.hpp"
 #include "triad/ops/arc_cross_entropy.hpp"
+#include "triad/ops/binary_cross_entropy.hpp"
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/ops/dropout.hpp"
 #include "triad/ops/elementwise.hpp"
@@ -156,6 +157,22 @@ void each_rowwise_use(F&& f) {
                     {smoothing});
       return y;
     });
+  for (auto const form : {probability_form::logits, probability_form::log_misses})
+    use(form == probability_form::logits ? "binary_cross_entropy of logits" : "binary_cross_entropy of log misses",
+        {rows * d, 1}, [=](Ex& ex, given const& x) {
+          auto y = room_for_numbers<T>({1, rows * d});
+          std::vector<T> from = x[0];
+          if (form == probability_form::log_misses)
+            for (T& e : from) e -= T(2);
+          std::vector<std::uint8_t> target(static_cast<std::size_t>(rows * d));
+          for (std::size_t i = 0; i < target.size(); ++i) target[i] = static_cast<std::uint8_t>(i % 5 % 3);
+          with_scratch(ex, {}, [&](auto& on, call const& c) {
+            binary_cross_entropy(on, *c.scratch, form, in(from, rows, d),
+                                 make_matrix<std::uint8_t const>(target.data(), rows, d, d), in(x[1], 1), out(y[0], 1),
+                                 out(y[1], rows, d));
+          });
+          return y;
+        });
   for (auto const distance : {tree_distance::squared, tree_distance::divergence})
     use(distance == tree_distance::squared ? "tree_loss" : "tree_loss by divergence", {4 * d},
         [=](Ex& ex, given const& x) {

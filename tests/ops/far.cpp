@@ -118,6 +118,16 @@ TEMPLATE_TEST_CASE("rows and products are found beyond 2^31 elements", "", TRIAD
     auto const role = t.put(5, 3, 1, 6), drole = t.put(6, 3, 1, 7);
     noisy_or(ex, grid.batch(), ry, matrix<T const>(role), row_block(result, 1, 1));
     noisy_or_grad(ex, grid.batch(), ry, matrix<T const>(role), matrix<T const>(row_block(result, 1, 1)), x, drole);
+    std::vector<std::uint8_t> wanted(60);
+    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = i % 7 < 2;
+    std::vector<T> const scale(1, T(0.1));
+    test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
+      binary_cross_entropy(backend, *c.scratch, probability_form::logits, ry,
+                           make_matrix<std::uint8_t const>(wanted.data(), 3, 20, 20), make_vec(scale.data(), 1),
+                           make_vec(loss.data(), 1), t.at(7, 3, 20));
+    });
+    all.push_back(loss[0]);
+    t.collect(all, t.at(7, 3, 20));
     for (auto const& written : {x, drole, row_block(result, 1, 1)}) t.collect(all, written);
     return all;
   });

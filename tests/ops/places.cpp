@@ -191,6 +191,22 @@ void each_row_operation(F&& f) {
                          four(w), out(weighted, 1, 1));
       return chosen;
     });
+  for (auto const form : {probability_form::logits, probability_form::log_misses})
+    for (bool const answer : {false, true})
+      f("binary_cross_entropy", [=](Ex& ex, std::vector<T> const& x, index_t n) {
+        std::vector<T> from(x), y(x.size());
+        if (form == probability_form::log_misses)
+          for (T& v : from) v -= T(3);
+        std::vector<std::uint8_t> const target(x.size(), answer);
+        T loss = 0;
+        T const scale = T(0.3);
+        with_scratch(ex, {}, [&](auto& on, call const& c) {
+          binary_cross_entropy(on, *c.scratch, form, in(from, 1, n),
+                               make_matrix<std::uint8_t const>(target.data(), 1, n, n), make_vec(&scale, 1),
+                               make_vec(&loss, 1), out(y, 1, n));
+        });
+        return y;
+      });
   for (bool const backward : {false, true})
     f("noisy_or", [=](Ex& ex, std::vector<T> const& x, index_t n) {
       test::ragged_grids const grid({{1, 2}});  // one token; the columns of p are the positions of the row

@@ -48,10 +48,8 @@ template <int Vectors, class Last, class Weight>
   }
 #pragma GCC unroll 4
   for (int v = 0; v < Vectors; ++v) {
-    floats const sum = log(product[v], -found[v], exponent[v]);
-    ints const bits = (ints)settled(found[v]) & 0x7fffffff;  // as in core/finite.hpp: infinity and NaN are the largest
-    floats const checked = bits >= 0x7f800000 ? (floats)(ints{} + 0x7fc00000) : sum;
-    v + 1 < Vectors ? store(s + v * lanes, checked) : last.store(s + v * lanes, checked);
+    floats const sum = if_finite(found[v], log(product[v], -found[v], exponent[v]));
+    v + 1 < Vectors ? store(s + v * lanes, sum) : last.store(s + v * lanes, sum);
   }
 }
 

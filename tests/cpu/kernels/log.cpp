@@ -3,6 +3,7 @@
 #include "triad/cpu/kernels/log.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "tests/catch.hpp"
 
@@ -49,6 +50,13 @@ TEST_CASE("an exponent of its own is added, and a power of two is taken away exa
     CHECK((y[0] * y[0] >= 0.4999999f && y[0] * y[0] < 2));
     CHECK(std::ldexp(y[0], k[0]) == x);
   }
+}
+
+TEST_CASE("a lane is NaN if its source is no finite number, and unchanged otherwise") {
+  auto const of = [](float source) { return simd::if_finite(simd::broadcast(source), simd::broadcast(5))[0]; };
+  for (float const source : {0.0f, -1.0f, 3e38f, 1e-40f}) CHECK(of(source) == 5);
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  for (float const source : {inf, -inf, std::numeric_limits<float>::quiet_NaN()}) CHECK(std::isnan(of(source)));
 }
 
 }  // namespace cpu_log_tests

@@ -39,4 +39,11 @@ namespace triad::simd::inline TRIAD_CPU_FLAGS {
   return k * 0.693359375f + (z + (z * square * p - (square * 0.5f + k * 2.12194440e-4f)));
 }
 
+/// Returns `value`, but NaN in each lane in which `source` is infinite or NaN.  Tests bits, so that flags that assume
+/// finite numbers do not matter.
+[[gnu::always_inline]] inline floats if_finite(floats source, floats value) {
+  ints const bits = (ints)settled(source) & 0x7fffffff;
+  return bits >= 0x7f800000 ? (floats)(ints{} + 0x7fc00000) : value;
+}
+
 }  // namespace triad::simd::inline TRIAD_CPU_FLAGS
