@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "kernels_calls.hpp"
+#include "kernels_host.hpp"
 #include "kernels_table.h"
-#include "triad/core/buffer.hpp"
 #include "triad/cpu/fuse_attention.hpp"
 #include "triad/cpu/kernels/processor.hpp"
 #include "triad/cpu/triangle.hpp"
@@ -21,53 +21,15 @@ namespace {
 
 using namespace triad_torch;
 
-triad::cpu::backend host(triad_place const& place) {
-  triad::cpu::backend ex(static_cast<int>(place.threads));
-  ex.borrowed = place.borrowed;
-  return ex;
-}
-
-/// A thread keeps up to this number of bytes of scratch memory between its calls, so that training does not allocate
-/// memory in every call.
-constexpr std::size_t most_kept = std::size_t{64} << 20;
-triad::buffer<>& memory_of_thread() {
-  thread_local triad::buffer<> memory;
-  return memory;
-}
-
-/// Calls run(backend, arena) twice. The first call measures the scratch memory and computes nothing. The second call
-/// computes.
-template <class Run>
-void planned_and_run(triad_place const& place, Run&& run) {
-  auto ex = host(place);
-  triad::measuring<triad::cpu::backend> planner{&ex};
-  auto const bytes = triad::planned_bytes([&](triad::arena& scratch) { run(planner, scratch); });
-  auto& kept = memory_of_thread();
-  triad::buffer<> large;
-  if (bytes > most_kept)
-    large = triad::buffer<>(bytes);
-  else if (bytes > kept.bytes()) {
-    // The old buffer is freed first.
-    kept = {};
-    kept = triad::buffer<>(bytes);
-  }
-  auto scratch = (bytes > most_kept ? large : kept).place();
-  run(ex, scratch);
-}
-
-constexpr auto copy_rows = [](auto* to, auto const* from, index_t rows, index_t columns, index_t stride) {
-  for (index_t r = 0; r < rows; ++r) std::copy_n(from + r * stride, columns, to + r * columns);
-};
-
 /// Calls run(call, backend, arena, graphs), in which `call` has the element type float or double.
 template <class Run>
 void with_triangle(triad_triangle_call const& c, Run&& run) {
   with_type(c.type, [&](auto type) {
     triangle_call<decltype(type)> const work(c);
     if (work.empty()) return;
-    auto const graphs = work.sizes().view(
-        [](std::vector<index_t> const& v) { return triad::make_vec(v.data(), static_cast<index_t>(v.size())); });
-    planned_and_run(c.place, [&](auto& ex, triad::arena& scratch) { run(work, ex, scratch, graphs); });
+    auto const graphs = work.sizes().on_host();
+    auto ex = host(c.place);
+    planned_and_run(ex, [&](auto& on, triad::arena& scratch) { run(work, on, scratch, graphs); });
   });
 }
 

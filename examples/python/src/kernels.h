@@ -17,7 +17,7 @@ extern "C" {
 #define TRIAD_TORCH_API
 #endif
 
-enum { triad_float32 = 0, triad_float64 = 1 };
+enum { triad_float32 = 0, triad_float64 = 1, triad_bfloat16 = 2 };
 
 /// Rows of numbers.  The numbers of a row are contiguous.
 typedef struct {
@@ -59,6 +59,41 @@ typedef struct {
 
 TRIAD_TORCH_API int triad_triangle(triad_triangle_call const* call, char* message, int64_t room);
 TRIAD_TORCH_API int triad_triangle_grad(triad_triangle_call const* call, char* message, int64_t room);
+
+/// Triangular attention with its projections and the output projection, and its gradient, in one call.  Matrices are
+/// contiguous.  p is the number of projections: 4, or 3 if the form has no second value.
+typedef struct {
+  triad_triangle_call triangle;  // device, graphs, mask and dropout; its type is float32, and its arrays are not read
+  int64_t x_type;                // triad_float32 or triad_bfloat16: of x and d_x
+  int64_t weight_type;           // of the weights, the bias and their gradients
+  int64_t y_type;                // of y and d_y; with triad_bfloat16 the factors of products are rounded to bfloat16
+  void const* x;                 // (sum of n^2, h k)
+  void const* weights[5];        // (h k, h k) each: query, key, left value, right value or null, output
+  void const* bias;              // (p + 1, h k), or null
+  void* y;                       // (sum of n^2, h k)
+  void* saved;                   // triad_attention_saved() numbers of float32, for backward
+  void const* d_y;               // this and the rest: for triad_attention_grad only
+  void* d_x;                     // null: not computed
+  void* d_weights[5];
+  void* d_bias;
+} triad_attention_call;
+
+/// Returns how many numbers of float32 a call saves.
+static inline int64_t triad_attention_saved(int64_t rows, int64_t projections, int64_t heads, int64_t width) {
+  int64_t const readable_after_the_end = 16;
+  return rows * ((projections + 1) * heads * width + 2 * heads) + readable_after_the_end;
+}
+
+TRIAD_TORCH_API int triad_attention(triad_attention_call const* call, char* message, int64_t room);
+TRIAD_TORCH_API int triad_attention_grad(triad_attention_call const* call, char* message, int64_t room);
+/// Returns the name and the kernels of the library that computes the products.
+TRIAD_TORCH_API char const* triad_products_description(void);
+/// Returns why this library must not be used on this processor, or "".
+TRIAD_TORCH_API char const* triad_products_refused(void);
+/// Returns whether the library rounds factors to bfloat16 (1), or computes with float32 instead (0).
+TRIAD_TORCH_API int triad_products_round(void);
+/// Returns the multiply-adds that products of float32 compute per second on one thread, measured now.
+TRIAD_TORCH_API double triad_products_multiply_adds_a_second(void);
 
 /// Fuse-attention without the projections (triad/ops/fuse_attention.hpp), and its gradient.  All arrays are contiguous.
 typedef struct {

@@ -122,6 +122,11 @@ struct graph_sizes {
     auto const s = f(size), n = f(node), e = f(edge), t = f(triangle);
     return {dims, s, n, e, t};
   }
+  /// Returns a graph_batch for kernels that run on the host.
+  triad::graph_batch on_host() const {
+    return view(
+        [](std::vector<index_t> const& v) { return triad::make_vec(v.data(), static_cast<index_t>(v.size())); });
+  }
 };
 
 /// Returns the dropout mask whose step is the seed.  Kernels read the seed from memory of the data's device, so the
@@ -147,6 +152,7 @@ class triangle_call {
   }
 
   graph_sizes const& sizes() const { return sizes_; }
+  triad::triangle_options const& options() const { return how_; }
   bool empty() const { return sizes_.dims.rows == 0; }
 
   template <class Ex, class Copy>

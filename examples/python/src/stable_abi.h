@@ -45,6 +45,7 @@ AOTITorchError torch_call_dispatcher(char const* name, char const* overload, Sta
 
 std::int32_t aoti_torch_dtype_bool();
 std::int32_t aoti_torch_dtype_int64();
+std::int32_t aoti_torch_dtype_bfloat16();
 std::int32_t aoti_torch_dtype_float32();
 std::int32_t aoti_torch_dtype_float64();
 std::int32_t aoti_torch_device_type_cpu();

@@ -1,5 +1,5 @@
-// The operators, registered with PyTorch: `triad::triangle`, `triangle_stacked`, `fuse`, `tree_child`, `tree_graft` and
-// the gradients of the first three.
+// The operators, registered with PyTorch: `triad::triangle`, `triangle_stacked`, `attention`, `fuse`, `tree_child`,
+// `tree_graft` and the gradients of the first four.
 // SPDX-License-Identifier: Apache-2.0
 //
 // This file uses LibTorch's stable interface, so that the compiled library works with every PyTorch from 2.10 on.
@@ -9,7 +9,7 @@
 #include <exception>
 #include <string>
 
-#include "torch_triangle.hpp"
+#include "torch_attention.hpp"
 
 namespace {
 
@@ -137,6 +137,9 @@ void tree_graft(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
 // A size in PyTorch's schemas has the type SymInt, so that torch.compile and torch.export make one graph for all sizes.
 #define TRIAD_TRIANGLE_ARGUMENTS \
   "Tensor sizes, Tensor masked, Tensor sources, Tensor seed, SymInt nodes, int form, float fill, float dropout"
+#define TRIAD_ATTENTION_ARGUMENTS                                                         \
+  "Tensor x, Tensor query, Tensor key, Tensor left, Tensor right, Tensor output, Tensor " \
+  "bias, " TRIAD_TRIANGLE_ARGUMENTS ", int heads, int rounds"
 
 struct registration {
   TorchLibraryHandle schemas = nullptr, implementations[2] = {};
@@ -162,6 +165,9 @@ struct registration {
           "triangle_stacked(Tensor projections, " TRIAD_TRIANGLE_ARGUMENTS ") -> (Tensor, Tensor, Tensor)",
           "triangle_stacked_grad(Tensor d_output, Tensor output, Tensor maximum, Tensor inverse_sum, "
           "Tensor projections, " TRIAD_TRIANGLE_ARGUMENTS ") -> Tensor",
+          "attention(" TRIAD_ATTENTION_ARGUMENTS ") -> (Tensor, Tensor)",
+          "attention_grad(Tensor dy, Tensor saved, " TRIAD_ATTENTION_ARGUMENTS
+          ", int with_x) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
           "fuse(Tensor u, Tensor states, Tensor seed, float dropout) -> (Tensor, Tensor, Tensor)",
           "fuse_grad(Tensor d_mixed, Tensor d_kept, Tensor weights, Tensor u, Tensor states, Tensor seed, "
           "float dropout) -> (Tensor, Tensor)",
@@ -184,6 +190,10 @@ struct registration {
       auto* const into = &implementations[place];
       check(aoti_torch_library_init_impl("triad", places[place], __FILE__, __LINE__, into),
             "make a library of kernels");
+      if (place == 0) {
+        check(torch_library_impl(*into, "attention", attention, built_for), "register a kernel");
+        check(torch_library_impl(*into, "attention_grad", attention_grad, built_for), "register a kernel");
+      }
       for (auto const& k : kernels) check(torch_library_impl(*into, k.name, k.kernel, built_for), "register a kernel");
     }
   }
@@ -196,6 +206,8 @@ struct registration {
 extern "C" TRIAD_TORCH_API char const* triad_torch_failure() { return registered.failure.c_str(); }
 /// Sets the kernels for this processor. Python calls this function.
 extern "C" TRIAD_TORCH_API void triad_torch_use(triad_kernels const* kernels) { host_kernels = kernels; }
+/// Sets the kernels that need a library of matrix products.
+extern "C" TRIAD_TORCH_API void triad_torch_use_products(triad_products const* products) { host_products = products; }
 /// Sets the kernels for GPUs, and aoti_torch_get_current_cuda_stream of the loaded PyTorch.
 extern "C" TRIAD_TORCH_API void triad_torch_use_cuda(triad_kernels const* kernels, void* stream_of) {
   cuda_kernels = kernels;

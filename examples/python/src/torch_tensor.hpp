@@ -78,12 +78,14 @@ class tensor {
   }
 
   /// Returns an uninitialised, contiguous tensor with the type and device of this one.
-  tensor like(std::vector<std::int64_t> const& sizes) const {
+  tensor like(std::vector<std::int64_t> const& sizes) const { return like(sizes, type()); }
+  /// Returns such a tensor with another type.
+  tensor like(std::vector<std::int64_t> const& sizes, std::int32_t of_type) const {
     std::vector<std::int64_t> strides(sizes.size());
     std::int64_t step = 1;
     for (std::size_t a = sizes.size(); a-- > 0; step *= sizes[a] > 0 ? sizes[a] : 1) strides[a] = step;
     AtenTensorHandle made = nullptr;
-    check(aoti_torch_empty_strided(static_cast<std::int64_t>(sizes.size()), sizes.data(), strides.data(), type(),
+    check(aoti_torch_empty_strided(static_cast<std::int64_t>(sizes.size()), sizes.data(), strides.data(), of_type,
                                    device_type(), device_index(), &made),
           "make a tensor");
     return tensor(made);

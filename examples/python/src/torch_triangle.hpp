@@ -36,13 +36,18 @@ struct triangle_arguments {
            [&] { return "triangle: " + std::to_string(seed.count()) + " seeds with dropout, expected 1"; });
   }
 
+  /// Returns a call without arrays of projections.  `query` has a row for each edge.
   triad_triangle_call call(here const& at, tensor const& query) const {
+    return call(at, query, type_of(query), query.size(query.axes() - 2), query.size(query.axes() - 1));
+  }
+  triad_triangle_call call(here const& at, tensor const& query, std::int64_t type, std::int64_t heads,
+                           std::int64_t width) const {
     triad_triangle_call c{};
     c.place = at.place;
-    c.type = type_of(query);
+    c.type = type;
     c.form = form;
-    c.heads = query.size(query.axes() - 2);
-    c.width = query.size(query.axes() - 1);
+    c.heads = heads;
+    c.width = width;
     c.rows = query.size(0);
     if (nodes > 0) {
       expect(sizes.count() == 0, "triangle: nodes and sizes, expected one of both");

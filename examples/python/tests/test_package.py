@@ -211,6 +211,11 @@ def test_the_module_says_what_it_found():
     done = subprocess.run([sys.executable, "-m", "triad_torch", "--found"], capture_output=True, text=True)
     assert done.returncode == 0 and _kernels.description() in done.stdout
     assert re.search(r"^products by \w.*, \w+: [1-9]\d* of [1-9]\d* GFLOP/s a core$", done.stdout, re.M)
+    if triad_torch.products("auto") == "onednn":
+        line = r"^projections by oneDNN [2-9].*, AVX-512.* kernels: [1-9]\d* of [1-9]\d* GFLOP/s a core, .*bfloat16$"
+    else:
+        line = r"^projections by PyTorch, without oneDNN: \w.*$"
+    assert re.search(line, done.stdout, re.M)
     done = subprocess.run([sys.executable, "-m", "triad_torch", "--help"], capture_output=True, text=True)
     told = " ".join(done.stdout.split())
     assert "in forward and backward passes." in told and "(default: 400x5,1x32,1x64,1x128)" in told

@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch.autograd import forward_ad
 
-from triad_torch import FuseAttention, Roles, TriangularAttention, car, cdr, cons, graft, root, triangular_attention
+from triad_torch import (FuseAttention, Roles, TriangularAttention, _operators, _products, car, cdr, cons, graft, root,
+                         triangular_attention)
 
 
 def swapped(roles, tree):
@@ -17,7 +18,14 @@ def of_one_tensor():
     attention, fuse, states = TriangularAttention(4, 2), FuseAttention(4, 2), torch.randn(2, 3, 4)
     roles = Roles.gather(3)
     yield "triangle", lambda x: triangular_attention(x, *others), torch.randn(1, 3, 3, 1, 2)
-    yield "triangle_stacked", attention, torch.randn(1, 3, 3, 4)
+    nothing = torch.empty(0, dtype=torch.int64)
+    how = nothing, torch.empty(0, dtype=torch.bool), nothing, nothing, 3, 0, -1e9, 0.0
+    yield "triangle_stacked", lambda x: _operators.triangle_stacked(x, *how)[0], torch.randn(9, 4, 2, 2)
+    yield "(attention|triangle_stacked)", attention, torch.randn(1, 3, 3, 4)
+    if not _products.refused:
+        weights = torch.randn(5, 4, 4).unbind()
+        yield ("attention", lambda x: _operators.attention(x, *weights, torch.empty(0), *how, 2, 0)[0],
+               torch.randn(9, 4))
     yield "fuse", lambda x: fuse(x, states), torch.randn(3, 4)
     yield "tree_child", lambda x: car(roles, x), torch.randn(2, 7, 3)
     yield "tree_graft", lambda x: graft(roles, x, 1), torch.randn(2, 7, 3)

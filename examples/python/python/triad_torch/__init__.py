@@ -18,7 +18,7 @@ from .trees import Roles, bind, car, cdr, child, cons, graft, plant, root, unbin
 __version__ = "0.2.0"
 _of_torch = {  # imported on first use: NumPy users need no PyTorch
     "TriangularAttention": "modules", "EdgeTransformerLayer": "modules", "EdgeTransformer": "modules",
-    "FuseAttention": "modules", "fuse_attention": "modules", "Run": "runs", "load": "runs"}
+    "FuseAttention": "modules", "fuse_attention": "modules", "products": "_products", "Run": "runs", "load": "runs"}
 __all__ = ["triangular_attention", "Roles", "bind", "car", "cdr", "child", "cons", "graft", "plant", "root", "unbind"]
 if _find("torch"):
     __all__ += _of_torch

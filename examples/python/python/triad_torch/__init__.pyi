@@ -1,3 +1,4 @@
+from ._products import products as products
 from .attention import triangular_attention as triangular_attention
 from .modules import (
     EdgeTransformer as EdgeTransformer,

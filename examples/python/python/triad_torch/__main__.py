@@ -45,9 +45,11 @@ def found() -> None:
 
 
 def products() -> str:
-    """Returns which library computes PyTorch's matrix products, with its rate and the processor's peak rate on one
-    thread."""
+    """Returns what computes matrix products, with its rate and the processor's peak rate on one thread: PyTorch, and
+    oneDNN if it computes projections."""
     import torch
+
+    from . import _products
     blas = re.search(r"BLAS_INFO=(\w+)", torch.__config__.show())
     library = {"mkl": "MKL", "open": "OpenBLAS"}.get(blas[1], blas[1]) if blas else "an unknown BLAS"
     threads = torch.get_num_threads()
@@ -61,8 +63,13 @@ def products() -> str:
         times.append(time.perf_counter() - start)
     torch.set_num_threads(threads)
     rate, peak = rows * columns * inner / min(times), _kernels.multiply_adds_a_second()
-    return (f"products by {library}, {torch.backends.cpu.get_cpu_capability()}: {2e-9 * rate:.0f} of {2e-9 * peak:.0f} "
-            "GFLOP/s a core")
+    of_peak = f"of {2e-9 * peak:.0f} GFLOP/s a core"
+    text = f"products by {library}, {torch.backends.cpu.get_cpu_capability()}: {2e-9 * rate:.0f} {of_peak}"
+    if _products.refused:
+        return f"{text}\nprojections by PyTorch, without oneDNN: {_products.refused}"
+    rate = _products.multiply_adds_a_second()
+    return (f"{text}\nprojections by {_products.description()}: {2e-9 * rate:.0f} {of_peak}, "
+            f"{'bfloat16' if _products.rounds() else 'no bfloat16'}")
 
 
 def module_of(kind: str):

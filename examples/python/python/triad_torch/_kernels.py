@@ -73,7 +73,9 @@ def cuda_path() -> Path:
     return Path(__file__).parent / "libtriad_kernels-cuda.so"
 
 
-def _choose() -> str:
+@lru_cache(maxsize=None)
+def chosen() -> str:
+    """Returns the instruction set whose kernels are used."""
     names = built()
     forced = os.environ.get("TRIAD_TORCH_INSTRUCTIONS")
     if forced:
@@ -95,7 +97,7 @@ def _choose() -> str:
 @lru_cache(maxsize=None)
 def library() -> ctypes.CDLL:
     """Returns the library of kernels. The first call loads it."""
-    lib = ctypes.CDLL(str(Path(__file__).parent / f"libtriad_kernels-{_choose()}.so"))
+    lib = ctypes.CDLL(str(Path(__file__).parent / f"libtriad_kernels-{chosen()}.so"))
     lib.triad_kernels_description.restype = ctypes.c_char_p
     lib.triad_kernels_table.restype = ctypes.c_void_p
     lib.triad_multiply_adds_a_second.restype = ctypes.c_double

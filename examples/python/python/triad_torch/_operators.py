@@ -11,7 +11,7 @@ except ImportError as error:
     raise ImportError("this part of triad_torch needs PyTorch 2.10 or later (pip install torch); the functions for "
                       "NumPy and JAX do without") from error
 
-from . import _kernels
+from . import _kernels, _products
 from ._transforms import differentiated_backward
 from .attention import has_right
 
@@ -29,6 +29,8 @@ def _load() -> None:
         raise ImportError(f"triad_torch: {failure}; is another copy of it loaded in this process?")
     operators.triad_torch_use.argtypes = [ctypes.c_void_p]
     operators.triad_torch_use(_kernels.table())
+    operators.triad_torch_use_products.argtypes = [ctypes.c_void_p]
+    operators.triad_torch_use_products(_products.load())
     if torch.version.cuda and _kernels.cuda_path().exists():
         _load_cuda(operators)
 
@@ -60,9 +62,10 @@ def expect_device(device: torch.device, name: str) -> None:
 
 cuda_refused = "not built"  # why tensors on a GPU are refused; "" if they are accepted
 _load()
-(triangle, triangle_stacked, fuse, tree_child, tree_graft, _triangle_grad, _triangle_stacked_grad, _fuse_grad) = map(
-    differentiated_backward, ("triangle", "triangle_stacked", "fuse", "tree_child", "tree_graft", "triangle_grad",
-                              "triangle_stacked_grad", "fuse_grad"))
+(triangle, triangle_stacked, attention, fuse, tree_child, tree_graft, _triangle_grad, _triangle_stacked_grad,
+ _attention_grad, _fuse_grad) = map(
+    differentiated_backward, ("triangle", "triangle_stacked", "attention", "fuse", "tree_child", "tree_graft",
+                              "triangle_grad", "triangle_stacked_grad", "attention_grad", "fuse_grad"))
 
 
 # ---- shapes without data ---------------------------------------------------------------------------------------------
@@ -93,6 +96,24 @@ def _(projections, sizes, masked, sources, seed, nodes, form, fill, dropout):
 @torch.library.register_fake("triad::triangle_stacked_grad")
 def _(d_output, output, maximum, inverse_sum, projections, sizes, masked, sources, seed, nodes, form, fill, dropout):
     return projections.new_empty(projections.shape)
+
+
+@torch.library.register_fake("triad::attention")
+def _(x, query, key, left, right, output, bias, sizes, masked, sources, seed, nodes, form, fill, dropout, heads,
+      rounds):
+    rows, width = x.shape
+    saved = rows * (((4 if has_right(form) else 3) + 1) * width + 2 * heads) + 16  # as triad_attention_saved()
+    return (x.new_empty(rows, width, dtype=torch.bfloat16 if rounds else torch.float32),
+            x.new_empty(saved, dtype=torch.float32))
+
+
+@torch.library.register_fake("triad::attention_grad")
+def _(dy, saved, x, query, key, left, right, output, bias, sizes, masked, sources, seed, nodes, form, fill, dropout,
+      heads, rounds, with_x):
+    width = x.shape[1]
+    return (x.new_empty(x.shape[0] if with_x else 0, width),
+            *(w.new_empty(w.shape) for w in (query, key, left, right, output)),
+            bias.new_empty(bias.shape if bias.numel() else (0, width)))
 
 
 @torch.library.register_fake("triad::fuse")
@@ -140,6 +161,25 @@ torch.library.register_autograd("triad::triangle", _triangle_backward, setup_con
 torch.library.register_autograd("triad::triangle_stacked", _triangle_stacked_backward, setup_context=_keep_triangle)
 
 
+def _keep_attention(ctx, inputs, output):
+    *tensors, ctx.nodes, ctx.form, ctx.fill, ctx.dropout, ctx.heads, ctx.rounds = inputs
+    _, saved = output
+    ctx.set_materialize_grads(False)  # the gradient of `saved` would be many zeros
+    ctx.mark_non_differentiable(saved)
+    ctx.save_for_backward(saved, *tensors)
+
+
+def _attention_backward(ctx, dy, _saved):
+    saved, *tensors = ctx.saved_tensors
+    dx, dq, dk, dl, dr, do, db = _attention_grad(dy, saved, *tensors, ctx.nodes, ctx.form, ctx.fill, ctx.dropout,
+                                                 ctx.heads, ctx.rounds, int(ctx.needs_input_grad[0]))
+    return (dx if ctx.needs_input_grad[0] else None, dq, dk, dl, dr if has_right(ctx.form) else None, do,
+            db if tensors[6].numel() else None, *[None] * 10)
+
+
+torch.library.register_autograd("triad::attention", _attention_backward, setup_context=_keep_attention)
+
+
 def _keep_fuse(ctx, inputs, output):
     u, states, seed, ctx.dropout = inputs
     _, _, weights = output
@@ -182,7 +222,7 @@ def _refuse_vmap(name, instead):
     torch.library.register_vmap(f"triad::{name}", vmap)
 
 
-for _name in ("triangle", "triangle_stacked", "fuse"):
+for _name in ("triangle", "triangle_stacked", "attention", "fuse"):
     _refuse_twice(_name)
     _refuse_vmap(_name, "its first axis is a batch already")
     _refuse_vmap(f"{_name}_grad", "its first axis is a batch already")

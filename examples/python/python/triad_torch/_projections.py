@@ -1,15 +1,18 @@
-"""Computes the projections of a module, directly from their weights if possible, otherwise by calls of their
-modules."""
+"""Computes the projections of a module, directly from their weights if possible, otherwise by calls of their modules.
+Says whether one call can compute a module with its projections."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from . import _products
+
 _own_hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 _hooks_of_all = tuple(f"_global{name}" for name in _own_hooks)
+_forward_of_linear = nn.Linear.forward
 
 
 def is_plain(part: nn.Module, width: int) -> bool:
@@ -21,10 +24,40 @@ def is_plain(part: nn.Module, width: int) -> bool:
         return False
     if any(getattr(part, name) for name in _own_hooks) or any(getattr(nn.modules.module, n) for n in _hooks_of_all):
         return False
-    # A weight of a class other than Tensor may define its own product.  The classes of tracers are accepted, because
-    # their objects only represent tensors.
-    kind = type(part.weight)
-    return kind in (nn.Parameter, torch.Tensor) or kind.__module__.startswith("torch._subclasses.")
+    return _is_tensor(part.weight)
+
+
+def _is_tensor(x: torch.Tensor) -> bool:
+    """Returns false for classes other than Tensor, which may define their own product.  The classes of tracers are
+    accepted, because their objects only represent tensors."""
+    return type(x) in (nn.Parameter, torch.Tensor) or type(x).__module__.startswith("torch._subclasses.")
+
+
+def type_in_one_call(parts: Iterable[nn.Module], x: torch.Tensor) -> torch.dtype | None:
+    """Returns the type of the result if one call of oneDNN's kernels can compute attention with these projections of x,
+    else None."""
+    if not _products.by_onednn or x.device.type != "cpu" or torch.compiler.is_exporting():
+        return None
+    if not torch.compiler.is_compiling() and torch._C._are_functorch_transforms_active():
+        return None
+    if nn.Linear.forward is not _forward_of_linear:
+        return None
+    parts, width = list(parts), x.shape[-1]
+    if not all(is_plain(part, width) for part in parts) or len({part.bias is None for part in parts}) > 1:
+        return None
+    numbers = [x for part in parts for x in (part.weight, part.bias) if x is not None]
+    kinds = {(x.dtype, x.device, x.layout) for x in numbers}
+    if len(kinds) > 1 or not all(_is_tensor(x) for x in numbers):
+        return None
+    of_weights, device, layout = kinds.pop()
+    if device != x.device or layout != torch.strided:
+        return None
+    of_result = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else x.dtype
+    if torch.is_autocast_enabled("cpu"):
+        computed = of_result == torch.bfloat16 and {x.dtype, of_weights} <= {torch.float32, torch.bfloat16}
+    else:
+        computed = of_result in (torch.float32, torch.bfloat16) and of_weights == of_result
+    return of_result if computed else None
 
 
 def call(part: nn.Module, name: str, x: torch.Tensor) -> torch.Tensor:

@@ -38,7 +38,8 @@ class TriangularAttention(nn.Module):
 
     The projections are computed as one product with their concatenated weights.  If a projection is not a plain
     nn.Linear, such as an adapter or a quantised layer, or if it has hooks, as for pruning, weight norm and spectral
-    norm, each projection is called instead.
+    norm, each projection is called instead.  If products() is "onednn", one operator computes plain projections, the
+    triangles and the output projection.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0, bias: bool = False, form: str = "full"):
@@ -83,15 +84,30 @@ class TriangularAttention(nn.Module):
         if x.dim() != 4 or x.shape[1] != x.shape[2] or x.shape[3] != self.width:
             raise ValueError(f"x has shape {tuple(x.shape)}, expected (batch, n, n, {self.width})")
         b, n, _, d = x.shape
+        rate = self.dropout if self.training else 0.0
+        parts = [self.linears[name] for name in (*self._stacked, self._output)]
+        one_call = _projections.type_in_one_call(parts, x) if x.numel() else None
+        if one_call is not None:
+            how = batch_arguments(x.device, b, n, None, mask, causal_sources, rate, generator, fill, self._form)
+            return self._in_one_call(parts, x, one_call, how)
         projected = _projections.side_by_side({f"linears.{name}": self.linears[name] for name in self._stacked}, x)
         computed = expect_type(projected, "x")
-        rate = self.dropout if self.training else 0.0
         if x.numel() == 0:
             return self.linears[self._output](projected[..., :d] * 0)
         how = batch_arguments(x.device, b, n, None, mask, causal_sources, rate, generator, fill, self._form)
         o, _, _ = _operators.triangle_stacked(
             projected.to(computed).view(b * n * n, len(self._stacked), self.heads, d // self.heads), *how)
         return self.linears[self._output](o.view(b, n, n, d).to(projected.dtype))
+
+    def _in_one_call(self, parts: list, x: torch.Tensor, result: torch.dtype, how: tuple) -> torch.Tensor:
+        """Computes the projections, the triangles and the output projection by one operator."""
+        weights = [part.weight for part in parts]
+        if not has_right(self._form):
+            weights.insert(3, weights[0].new_empty(0, self.width))
+        bias = weights[0].new_empty(0) if parts[0].bias is None else torch.stack([part.bias for part in parts])
+        y, _ = _operators.attention(x.reshape(-1, self.width), *weights, bias, *how, self.heads,
+                                    int(result == torch.bfloat16))
+        return y.view(x.shape)
 
 
 class EdgeTransformerLayer(nn.Module):
