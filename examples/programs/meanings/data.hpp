@@ -3,7 +3,8 @@
 //
 //   .jsonl    JSON lines of your own (json_meaning.hpp), or COGS' tags (cogs/read.hpp)
 //   .tsv      question<TAB>query, optionally <TAB>kind, as in CFQ and MCWQ (query.hpp);
-//             or sentence<TAB>logical form<TAB>kind, as in COGS (tags.hpp)
+//             or sentence<TAB>logical form<TAB>kind, as in COGS (tags.hpp) and in SLOG without variables
+//             (variable_free.hpp)
 //   .conllu   CoNLL-U with enhanced dependencies (enhanced.hpp)
 //   .sdp      semantic dependencies in the format of SemEval 2015 (sdp.hpp)
 #pragma once
@@ -26,10 +27,11 @@
 #include "shared/report/refuse.hpp"
 #include "tags.hpp"
 #include "triad/io/text/gz_lines.hpp"
+#include "variable_free.hpp"
 
 namespace triad::programs::meanings {
 
-enum class data_format { json_lines, queries, conllu, sdp, tags };
+enum class data_format { json_lines, queries, conllu, sdp, tags, variable_free };
 
 /// The endings of the files that the programs read.
 inline std::vector<std::string> const& data_endings() {
@@ -54,9 +56,11 @@ inline data_format format_of(std::string const& path) {
     if (json) continue;
     if (has("{")) return data_format::queries;
     if (has("x _ ")) return data_format::tags;
+    if (has(" ( ") && has(" = ")) return data_format::variable_free;
   }
   if (json) return data_format::json_lines;  // read_rows() refuses a file without lines
-  refuse("{}: found neither a query with {{ and }} nor a logical form of COGS in it, expected one of both", path);
+  refuse("{}: found neither a query with {{ and }} nor a logical form of COGS or SLOG in it, expected one of them",
+         path);
 }
 
 /// Returns the patterns of words that are one word to a model (vocabulary.hpp): in queries, the entities M0, M1, ...
@@ -97,6 +101,11 @@ inline std::vector<given_row> read_rows(std::string const& path) {
         for (auto const& s : cogs::read_sentences(path))
           rows.push_back({graph_of_tags(s), {}, cogs::to_logical_form(s).value_or("")});
       break;
+    case data_format::variable_free:
+      read_pairs(path, [&](text_pair const& pair) {
+        rows.push_back({graph_of_form(pair.source, pair.target, pair.kind), {}, pair.target});
+      });
+      break;
     case data_format::conllu:
       rows = read_enhanced(path);
       break;
@@ -116,6 +125,8 @@ inline std::string written_as(data_format format, given_row const& row, meaning 
       return query_of(m) + "\n";
     case data_format::tags:
       return form_of_graph(m) + "\n";
+    case data_format::variable_free:
+      return variable_free_form(m) + "\n";
     case data_format::conllu:
       return conllu_with(row.written, m);
     case data_format::sdp:
