@@ -13,6 +13,7 @@
 #include "tests/ragged.hpp"
 #include "tests/ragged_grids.hpp"
 #include "triad/ops/adam.hpp"
+#include "triad/ops/anchors.hpp"
 #include "triad/ops/arc_cross_entropy.hpp"
 #include "triad/ops/binary_cross_entropy.hpp"
 #include "triad/ops/cross_entropy.hpp"
@@ -375,6 +376,21 @@ void each_column_use(F&& f) {
                            out(y[0], mixed, values));
         mix_columns_grad<Ex, T>(ex, from.batch(), to.batch(), begin, in(x[0], weights), in(x[1], cells, values),
                                 in(x[2], mixed, values), out(y[1], weights), out(y[2], cells, values));
+        return y;
+      }});
+  static ragged_grids const nodes({{4, 3}, {2, 2}, {3, 2}}), slots({{1, 4}, {1, 2}, {2, 3}});
+  static std::vector<index_t> const named{2, 1, 0}, token{1, 3, 0, 1, 0, 0, 0};
+  index_t const anchored = slots.dims.cells, absent = slots.dims.rows, heads = nodes.dims.pairs,
+                mixtures = nodes.dims.cells;
+  f(operation_use<Ex, T>{
+      "anchors and back", {anchored, absent, heads, mixtures, anchored, absent}, [=](Ex& ex, given const& x) {
+        auto y = room_for_numbers<T>({anchored, absent, mixtures, anchored, absent, heads});
+        anchor_grids const g{nodes.batch(), slots.batch(), make_vec<index_t const>(named.data(), 3),
+                             make_vec<index_t const>(token.data(), nodes.dims.columns)};
+        anchors<Ex, T>(ex, g, in(x[0], anchored), in(x[1], absent), in(x[2], heads), out(y[0], anchored),
+                       out(y[1], absent), out(y[2], mixtures));
+        anchors_grad<Ex, T>(ex, g, in(x[4], anchored), in(x[5], absent), in(x[2], heads), in(x[3], mixtures),
+                            out(y[3], anchored), out(y[4], absent), out(y[5], heads));
         return y;
       }});
 }
