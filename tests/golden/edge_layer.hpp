@@ -60,10 +60,11 @@ struct et_layer {
                                       attended);
       layer.backward(backend, c, params.values(), in, saved, dy, dx, params.gradients());
     });
+    // In bf16, u1 and u3 are kept in bfloat16.
     auto const found = bench.read(y);
-    r.output("ln1", bench.read(saved.u1.values));
+    r.output("ln1", bench.read(saved.u1));
     r.output("attn", bench.read(attended));
-    r.output("ln2", bench.read(saved.u3.values));
+    r.output("ln2", bench.read(saved.u3));
     r.output("y", found);
     r.output("loss", std::vector<double>(1, inner_product(found, cotangent)));
     r.gradient("in/x", bench.read(dx));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <functional>
@@ -76,6 +77,27 @@ TEST_CASE("every golden file of this repository passes on every backend") {
   CHECK(found.totals.files > 20);
   CHECK(found.totals.passed == found.totals.files);
   CHECK(found.succeeded);
+}
+
+TEST_CASE("golden files of float32 pass with factors of bf16, at the tolerance of bf16") {
+  auto const shared = checkout().parent_path() / "shared" / "golden";
+  int backends = 0;
+  for (auto const& backend : golden::built_backends()) {
+    if (!golden::is_bf16(backend)) continue;
+    ++backends;
+    for (auto const& folder : {own_files(), shared}) {
+      if (!std::filesystem::is_directory(folder)) continue;
+      golden::options o{folder};
+      o.backends = {backend};
+      auto const found = run(o);
+      INFO(found.text);
+      CHECK(found.totals.files > 40);
+      CHECK(found.totals.passed == found.totals.files);
+      CHECK_THAT(found.text, contains("e-03"));  // products are rounded
+    }
+  }
+  bool const has_cpu = std::ranges::find(golden::built_backends(), "cpu") != golden::built_backends().end();
+  CHECK((backends > 0) == has_cpu);  // plain loops round on every processor
 }
 
 /// Writes a copy of one of our files of kind dtm_full, with other settings and more tensors of float64. null removes a

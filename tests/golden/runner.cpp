@@ -17,15 +17,23 @@ bool contains(std::vector<std::string> const& list, std::string const& wanted) {
 }
 
 std::vector<std::pair<std::string, void (*)(golden_file const&, report&)>> const& checks() {
-  static std::vector<std::pair<std::string, void (*)(golden_file const&, report&)>> const all{
-      {"reference", check_on_reference},
+  using check = std::pair<std::string, void (*)(golden_file const&, report&)>;
+  static std::vector<check> const all = [] {
+    std::vector<check> result{
+        {"reference", check_on_reference},
 #if defined(TRIAD_GOLDEN_CPU)
-      {"cpu", check_on_cpu},
+        {"cpu", check_on_cpu},
+        {"cpu-bf16", check_on_cpu_in_bf16},
 #endif
 #if defined(TRIAD_GOLDEN_CUDA)
-      {TRIAD_GOLDEN_CUDA, check_on_cuda},
+        {TRIAD_GOLDEN_CUDA, check_on_cuda},
 #endif
-  };
+    };
+#if defined(TRIAD_GOLDEN_ONEDNN)
+    if (onednn_computes_bf16()) result.emplace_back("onednn-bf16", check_on_onednn_in_bf16);
+#endif
+    return result;
+  }();
   return all;
 }
 
@@ -44,7 +52,7 @@ void print(std::string const& backend, report const& r, std::ostream& out) {
 }
 
 bool check_on(std::string const& backend, golden_file const& file, std::ostream& out) {
-  report r(file);
+  report r(file, is_bf16(backend));
   try {
     auto const found =
         std::find_if(checks().begin(), checks().end(), [&](auto const& c) { return c.first == backend; });
@@ -69,6 +77,8 @@ std::vector<std::string> const& built_backends() {
   return names;
 }
 
+bool is_bf16(std::string const& backend) { return backend.ends_with("-bf16"); }
+
 totals run(options const& o, std::ostream& out) {
   std::vector<std::filesystem::path> paths;
   for (auto const& entry : std::filesystem::directory_iterator(o.folder))
@@ -80,12 +90,15 @@ totals run(options const& o, std::ostream& out) {
       golden_file const file(path);
       if (!o.kinds.empty() && !contains(o.kinds, file.kind)) continue;
       if (!o.dtype.empty() && !file.dtype().empty() && file.dtype() != o.dtype) continue;
+      auto backends = o.backends;
+      if (!file.single()) std::erase_if(backends, is_bf16);
+      if (backends.empty()) continue;
       ++t.files;
       out << path.filename().string() << "  " << file.kind;
       if (is_built(file.kind)) {
         out << "\n";
         bool right = true;
-        for (auto const& backend : o.backends) right = check_on(backend, file, out) && right;
+        for (auto const& backend : backends) right = check_on(backend, file, out) && right;
         ++(right ? t.passed : t.failed);
       } else if (is_known(file.kind) || contains(o.planned, file.kind)) {
         out << (o.allow_unbuilt ? "  not built yet\n" : "  FAILED  not built yet\n");

@@ -24,10 +24,13 @@ struct totals {
   int files = 0, passed = 0, failed = 0, unbuilt = 0;
 };
 
-/// Returns the backends of this build, in the order in which they run.
+/// Returns the backends of this build that this processor can run, in the order in which they run.
 std::vector<std::string> const& built_backends();
+/// Whether a backend rounds the factors of products to bf16.
+bool is_bf16(std::string const& backend);
 
-/// Checks the files. A file counts as failed if it fails on any backend.
+/// Checks the files. A file counts as failed if it fails on any backend. Backends that round to bf16 check only the
+/// files of float32.
 totals run(options const&, std::ostream&);
 
 /// Returns whether at least one file was checked and none has failed.
@@ -35,7 +38,10 @@ bool succeeded(totals const&, options const&);
 
 // Each function checks one file on one backend. Each is defined in its own source file.
 void check_on_reference(golden_file const&, report&);
-void check_on_cpu(golden_file const&, report&);  // in builds that have a BLAS
+void check_on_cpu(golden_file const&, report&);             // in builds that have a BLAS
+void check_on_cpu_in_bf16(golden_file const&, report&);     // the same; products by plain loops
+void check_on_onednn_in_bf16(golden_file const&, report&);  // in builds that have oneDNN
+bool onednn_computes_bf16();                                // on this processor
 void check_on_cuda(golden_file const&,
                    report&);  // "cuda" in builds by nvcc, "cuda-on-host" in builds with the stand-in for a GPU
 void check_on_cuda_in_double(golden_file const&, report&);

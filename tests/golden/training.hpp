@@ -37,7 +37,9 @@ first_gradients compare_updates(workbench<Ex>& bench, report& r, Run& run, std::
            [&](std::string const& path, auto view) { first[path] = largest(bench.read(view)); });
   }
   r.relative("out/loss", "loss", losses, r.trace_tolerance());
-  r.relative("out/grad_norm", "norm", norms, r.trace_tolerance());
+  // In bf16, the weights of later updates differ too much for a comparison of their gradients.
+  std::size_t const compared = r.rounds() ? 4 : norms.size();
+  r.relative("out/grad_norm", "norm", norms, r.trace_tolerance(), compared);
   r.tensor("out/lr", "rate", rates, 1e-12);
   return first;
 }

@@ -15,10 +15,12 @@ int main(int argc, char** argv) {
                "triad-golden");
   app.add_option("folder", o.folder, "folder of *.safetensors files")->required()->check(CLI::ExistingDirectory);
   app.add_option("--kinds", o.kinds, "only files of these kinds, for example tri_attn,et_layer")->delimiter(',');
-  app.add_option("--backend", backend,
-                 "reference, cpu, cuda, or cuda-on-host: a stand-in for a GPU; reference and cpu (where built), one "
-                 "after the other, if not given")
-      ->check(CLI::IsMember({"reference", "cpu", "cuda", "cuda-on-host"}));
+  app.add_option(
+         "--backend", backend,
+         "reference, cpu, cuda, or cuda-on-host: a stand-in for a GPU; cpu-bf16 and onednn-bf16: the cpu backend "
+         "with factors of bf16, by plain loops and by oneDNN, on files of float32; reference and cpu (where "
+         "built), one after the other, if not given")
+      ->check(CLI::IsMember({"reference", "cpu", "cpu-bf16", "onednn-bf16", "cuda", "cuda-on-host"}));
   app.add_option("--dtype", o.dtype, "only files of this type; files without one always count")
       ->check(CLI::IsMember({"f32", "f64"}));
   app.add_flag("--allow-unbuilt", o.allow_unbuilt, "kinds that are known but not built yet do not fail");

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "triad/core/buffer.hpp"
 #include "triad/core/fields.hpp"
 #include "triad/core/graphs.hpp"
+#include "triad/core/kept_factor.hpp"
 #include "triad/core/scratch.hpp"
 #include "triad/core/views.hpp"
 #include "triad/train/parameters.hpp"
@@ -28,8 +31,9 @@ class workbench {
   /// Returns memory for plan(arena&), set to zero. Calls the plan twice: first to measure, then with the memory.
   template <class Plan>
   auto place(Plan&& plan) {
-    blocks_.emplace_back(planned_bytes([&](arena& a) { (void)plan(a); }), memory_of(ex));
+    blocks_.emplace_back(planned_bytes([&](arena& a) { (void)plan(a); }, rounds_from(ex)), memory_of(ex));
     auto at = blocks_.back().place();
+    at.set_rounds_from(rounds_from(ex));
     return plan(at);
   }
   /// Returns one view, set to zero.
@@ -72,6 +76,14 @@ class workbench {
   std::vector<double> read(View view) const {
     auto const values = read_exact(view);
     return {values.begin(), values.end()};
+  }
+  template <class T, index_t D>
+  std::vector<double> read(kept_factor<T, D> const& factor) const {
+    if (!factor.is_rounded()) return read(factor.values);
+    std::vector<double> values;
+    for (auto const& x : read_exact(factor.rounded))
+      values.push_back(static_cast<double>(std::bit_cast<float>(std::uint32_t{x.bits} << 16)));
+    return values;
   }
 
   /// Calls work(ex, call) with the scratch memory that it needs. The first call is on a backend that only measures the

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "tests/catch.hpp"
 #include "triad/cpu/products/engine.hpp"
 #include "triad/cpu/products/rounding.hpp"
 
