@@ -126,6 +126,9 @@ TEST_CASE("a graph that has no form gives none") {
   CHECK(form([](meaning& o) { o.edges.push_back({1, "ccomp", 1}); }).empty());
   CHECK(form([](meaning& o) { o.node_labels[0] = {"verb be"}; }).empty());
   CHECK(form([](meaning& o) { o = {}; }).empty());
+  CHECK(form([](meaning& o) { o.nodes[2] = node::slot(0); }).empty());
+  CHECK(form([](meaning& o) { o.nodes[2] = node::slot(255); }).empty());
+  CHECK(form([](meaning& o) { o.nodes[2] = node::span(2, 3); }).empty());
   meaning dense;  // each noun has all later nouns as modifiers: the form would have 2^30 parts
   for (int i = 0; i < 31; ++i) {
     dense.tokens.push_back("x");

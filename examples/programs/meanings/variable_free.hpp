@@ -244,7 +244,8 @@ class form_writer {
 
   int place(int n) const { return m_.nodes[static_cast<std::size_t>(n)].first; }
   std::string_view word(int place) const {
-    return place >= 0 ? std::string_view(m_.tokens[static_cast<std::size_t>(place)]) : std::string_view();
+    bool const is_token = place >= 0 && place < static_cast<int>(m_.tokens.size());
+    return is_token ? std::string_view(m_.tokens[static_cast<std::size_t>(place)]) : std::string_view();
   }
 
   /// Returns the rank of an argument among the arguments of a verb.
@@ -275,9 +276,11 @@ class form_writer {
   bool write(int n) {
     if (++written_ > longest) return false;
     reached_[static_cast<std::size_t>(n)] = true;
+    auto const& own = m_.nodes[static_cast<std::size_t>(n)];
+    if (own.is_slot || own.size() > 1) return false;
     auto const verb = verb_of(n);
     bool const inside = std::find(open_.begin(), open_.end(), n) != open_.end();
-    if (verb ? inside || arguments(n).empty() : m_.nodes[static_cast<std::size_t>(n)].size() > 1) return false;
+    if (verb && (inside || arguments(n).empty())) return false;
     if (!verb && is_definite(n)) text_ += "* ";
     text_ += verb ? *verb : is_question_word(word(place(n))) ? "?" : std::string(word(place(n)));
     if (inside || arguments(n).empty()) return true;
