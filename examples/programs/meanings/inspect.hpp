@@ -82,7 +82,7 @@ inline std::string summary_of(std::string const& path, std::vector<given_row> co
   }
   auto const v = vocabulary::of(rows, 1, patterns_of(format));
   int const most = slots.empty() ? 0 : slots.rbegin()->first;
-  long long graphs = 0, back = 0, same = 0;
+  long long graphs = 0, back = 0, same = 0, right = 0;
   for (auto const& row : rows) {
     if (!row.left_out.empty()) continue;
     ++graphs;
@@ -97,6 +97,7 @@ inline std::string summary_of(std::string const& path, std::vector<given_row> co
     if (!row.written.empty()) {
       auto const text = written_as(format, row, again);
       same += text == row.written || text == row.written + "\n" ? 1 : 0;
+      right += is_right(format, row, again) ? 1 : 0;
     }
   }
   std::string text =
@@ -118,6 +119,7 @@ inline std::string summary_of(std::string const& path, std::vector<given_row> co
                         : "some words are nodes in some sentences only: every token is asked\n";
   text += fmt::format("{} of {} graphs come back from the numbers of a model", back, graphs);
   if (format != data_format::json_lines) text += fmt::format(", {} of them as they are written in the file", same);
+  if (format == data_format::queries && right > same) text += fmt::format(", {} up to the order of conjuncts", right);
   text += "\n";
   for (auto const& [reason, count] : left_out) text += fmt::format("{} left out: {}\n", count, reason);
   return text;
