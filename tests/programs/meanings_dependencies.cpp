@@ -114,6 +114,8 @@ TEST_CASE("DEPS with an error are refused with the line") {
   refused("8.1:obj", "8.1", "a.conllu:28: DEPS is '8.1'");
   refused("8.1:obj", "8.1:", "a.conllu:28: DEPS is '8.1:'");
   refused("8.1:obj", "obj", "a.conllu:28: DEPS is 'obj'");
+  refused("9\tpears", "8.1\t_\t_\t_\t_\t_\t_\t_\t_\t_\n9\tpears",
+          "a.conllu:28: the empty node 8.1 is there twice, expected once");
   refused("4:nsubj|6", "4:nsubj|4:nsubj|6", "a.conllu:16: the edge \"nsubj\" from want to Ada is there twice");
 }
 

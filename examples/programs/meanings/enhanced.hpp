@@ -87,7 +87,10 @@ inline given_row graph_of_sentence(text::conllu_sentence const& s, std::string c
   auto const bare = m;
   auto const rows = detail::rows_of(s.lines);
   std::map<std::string, int, std::less<>> nodes;
-  for (auto const& r : rows) nodes[r.columns[detail::id_column]] = m.add(r.node);
+  for (auto const& r : rows)
+    if (!nodes.emplace(r.columns[detail::id_column], m.add(r.node)).second)
+      refuse("{}:{}: the empty node {} is there twice, expected once; give it another number", file,
+             s.number + static_cast<long>(r.line), r.columns[detail::id_column]);
   bool any = false;
   for (auto const& r : rows) {
     auto const& deps = r.columns[detail::deps_column];
