@@ -14,12 +14,15 @@
 //   safetensors  file, out (written)       tensors {name: [type, shape]}, metadata; unknown types are not written
 //   query        text                      the text as cfq-sequences reads it, with its conjuncts in the order of bytes
 //   same         first, second             same: whether both have the same conjuncts
+//   graph        question, text            the text of the query, written from the numbers of its graph
+//   enhanced     file                      sentences [[[head, relation, node] ...] ...], and the text written again
 // The answer to an input that throws is {"error": text of the exception}.
 #include <cstddef>
 #include <exception>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +30,9 @@
 
 #include "cfq/conjuncts.hpp"
 #include "cfq/dataset.hpp"
+#include "meanings/enhanced.hpp"
+#include "meanings/numbered.hpp"
+#include "meanings/query.hpp"
 #include "triad/io/safetensors.hpp"
 #include "triad/io/text/bleu.hpp"
 #include "triad/io/text/bleu_tokens.hpp"
@@ -38,6 +44,7 @@
 namespace {
 
 namespace cfq = triad::programs::cfq;
+namespace meanings = triad::programs::meanings;
 
 using json = nlohmann::json;
 using strings = std::vector<std::string>;
@@ -157,11 +164,47 @@ json same(json const& question) {
   return {{"same", cfq::same_conjuncts(text_of(question, "first"), text_of(question, "second"))}};
 }
 
+json graph(json const& question) {
+  auto const row =
+      meanings::graph_of_query(text_of(question, "question"), cfq::tokenised_query(text_of(question, "text")));
+  if (!row.left_out.empty()) return {{"left out", row.left_out}};
+  auto const v = meanings::vocabulary::of({row}, 1, {"M#"});
+  std::string reason;
+  auto const e = meanings::numbered(row.graph, v, meanings::slots_of(row.graph), reason);
+  if (!e) return {{"left out", reason}};
+  return {{"text", meanings::query_of(meanings::graph_of(row.graph.tokens, *e, v))}};
+}
+
+json enhanced(json const& question) {
+  json sentences = json::array();
+  std::string text;
+  for (auto const& row : meanings::read_enhanced(text_of(question, "file"))) {
+    auto const& m = row.graph;
+    std::vector<std::string> ids;  // of each node
+    std::vector<std::string> empty;
+    std::istringstream written(row.written);
+    for (std::string line; std::getline(written, line);) {
+      auto const id = line.substr(0, line.find('\t'));
+      if (line[0] != '#' && id.find('-') == std::string::npos && !id.empty())
+        (id.find('.') == std::string::npos ? ids : empty).push_back(id);
+    }
+    ids.insert(ids.end(), empty.begin(), empty.end());  // slots follow the words
+    json edges = json::array();
+    for (auto const& e : m.edges)
+      edges.push_back({ids[static_cast<std::size_t>(e.from)], e.label, ids[static_cast<std::size_t>(e.to)]});
+    for (std::size_t n = 0; n < m.nodes.size(); ++n)
+      for (auto const& label : m.node_labels[n]) edges.push_back({"0", label, ids[n]});
+    sentences.push_back(std::move(edges));
+    text += row.left_out.empty() ? meanings::conllu_with(row.written, m) : row.written;
+  }
+  return {{"sentences", sentences}, {"text", text}};
+}
+
 json answer(json const& question) {
   static constexpr std::pair<std::string_view, json (*)(json const&)> all[] = {
       {"conllu", conllu}, {"tree", tree},     {"learn", learn}, {"cut", cut},
       {"bytes", bytes},   {"tokens", tokens}, {"bleu", bleu},   {"safetensors", safetensors},
-      {"query", query},   {"same", same}};
+      {"query", query},   {"same", same},     {"graph", graph}, {"enhanced", enhanced}};
   auto const asked = text_of(question, "ask");
   for (auto const& [name, of] : all)
     if (name == asked) return of(question);

@@ -48,6 +48,43 @@ def sentence(draw, number, enhanced):
     return "\n".join(lines) + "\n\n"
 
 
+def with_several_heads(draw, text):
+    """Returns the sentences with further heads in DEPS, sorted as the format requires. An empty node may be a head."""
+    def order(dependency):
+        return [int(i) for i in dependency[0].split(".")], dependency[1]
+
+    out = []
+    for block in text.split("\n\n")[:-1]:
+        rows = [line.split("\t") for line in block.split("\n")]
+        ids = [r[0] for r in rows if len(r) == 10 and "-" not in r[0]]
+        for r in rows:
+            if len(r) == 10 and "-" not in r[0]:
+                heads_of = {(h, relation) for h, relation in (one.split(":", 1) for one in r[8].split("|"))}
+                heads_of |= {(draw.choice(ids), draw.choice(RELATIONS)) for _ in range(draw.randint(0, 3))}
+                r[8] = "|".join(f"{h}:{relation}" for h, relation in sorted(heads_of, key=order))
+        out.append("\n".join("\t".join(r) for r in rows) + "\n\n")
+    return "".join(out)
+
+
+def deps_by_conllu(text):
+    """Returns the enhanced dependencies of each sentence as the tool conllu reads them: (head, relation, node)."""
+    def id_of(i):
+        return f"{i[0]}.{i[2]}" if isinstance(i, tuple) else str(i)
+    return [sorted([id_of(head), relation, id_of(t["id"])] for t in s if isinstance(t["id"], int) or t["id"][1] == "."
+                   for relation, head in t["deps"] or []) for s in conllu.parse(text)]
+
+
+def enhanced(ask, draw, folder, report):
+    texts = [with_several_heads(draw, "".join(sentence(draw, n, True) for n in range(20))) for _ in range(15)]
+    files = [write(folder, f"enhanced{k}.conllu", text) for k, text in enumerate(texts)]
+    ours = ask([{"ask": "enhanced", "file": file} for file in files])
+    for k, (text, mine) in enumerate(zip(texts, ours)):
+        report.same(f"enhanced{k}.conllu, written again", mine.get("text", mine), text)
+        for s, theirs in enumerate(deps_by_conllu(text)):
+            found = sorted(mine["sentences"][s]) if "sentences" in mine else mine
+            report.same(f"enhanced{k}.conllu, sentence {s}", found, theirs)
+
+
 def by_conllu(text):
     parsed = conllu.parse(text)
     return ([[[t["form"], t["head"], t["deprel"]] for t in s if isinstance(t["id"], int)] for s in parsed],
@@ -95,6 +132,7 @@ KNOWN = [  # tool, subject, a text that triad writes unchanged, what the tool wr
 
 
 def compare(ask, draw, folder, report):
+    enhanced(ask, draw, folder, report)
     texts = ["".join(sentence(draw, n, k % 2 == 1) for n in range(20)) for k in range(30)]
     ours = ask([{"ask": "conllu", "file": write(folder, f"{k}.conllu", text)} for k, text in enumerate(texts)])
     for k, (text, mine) in enumerate(zip(texts, ours)):

@@ -33,6 +33,26 @@ def drawn(draw):
     return draw.choice(["SELECT count(*)", "SELECT DISTINCT ?x0"]), sorted(set(conjuncts))
 
 
+def graph(draw):
+    """Returns a question that names entities, and the head and conjuncts of a query that is a graph over the question's
+    words: each conjunct is there once, and exactly the spouses have a FILTER."""
+    entities = draw.sample([f"M{i}" for i in range(12)], draw.randint(1, 4))
+    terms = entities + [f"?x{i}" for i in range(draw.randint(0, 4))]
+    conjuncts = set()
+    for _ in range(draw.randint(1, 9)):
+        one, form = draw.choice(terms), draw.random()
+        if form < 0.2:
+            conjuncts.add(f"{one} a {draw.choice(CLASSES)}")
+        elif form < 0.3:
+            conjuncts.add(f"{one} ns:people.person.gender {draw.choice(VALUES)}")
+        else:
+            conjuncts.add(f"{one} {draw.choice(RELATIONS)} {draw.choice(terms)}")
+    for ends in [(c.split()[0], c.split()[-1]) for c in conjuncts if "spouse_s" in c]:
+        conjuncts.add("FILTER ( {} != {} )".format(*ends))
+    return ("Did " + " and ".join(draw.sample(entities, len(entities))) + " ' s cat sing",
+            draw.choice(["SELECT count(*)", "SELECT DISTINCT ?x0"]), draw.sample(sorted(conjuncts), len(conjuncts)))
+
+
 def raw(head, conjuncts):
     return head + " WHERE {\n" + " .\n".join(conjuncts) + "\n}"
 
@@ -85,7 +105,21 @@ def generated(ask, draw, folder, report, program):
         report.same(f"generated, {text}, conjuncts in order", meaning(mine["sorted"]) if "sorted" in mine else mine, meaning(text))
 
 
+def graphs(ask, draw, report):
+    """The graph of a question gives a query that rdflib reads with the same meaning, and whose conjuncts are sorted."""
+    drawn_graphs = [graph(draw) for _ in range(200)]
+    texts = [raw(head, conjuncts) for _, head, conjuncts in drawn_graphs]
+    ours = ask([{"ask": "graph", "question": g[0], "text": text} for g, text in zip(drawn_graphs, texts)])
+    for text, mine in zip(texts, ours):
+        found = mine.get("text")
+        meant = meaning(found.replace(" m_", " ns:m.")) if found else mine
+        report.same(f"by way of a graph, {text}", meant, meaning(text))
+        body = found[found.index("{") + 2:-2].split(" . ") if found else []
+        report.same(f"order after a graph, {text}", body, sorted(body))
+
+
 def compare(ask, draw, folder, report):
+    graphs(ask, draw, report)
     cfq = os.path.join(report.programs, "cfq")
     if os.path.exists(cfq):
         generated(ask, draw, os.path.join(folder, "cfq"), report, cfq)
