@@ -2,6 +2,10 @@
 // --products=blas|onednn.  The exit status is 1 if a result was wrong.
 // SPDX-License-Identifier: Apache-2.0
 
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
+
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -75,6 +79,27 @@ std::size_t free_memory() {
   return static_cast<std::size_t>(-1);
 }
 
+namespace {
+
+/// Gives free memory back to the system, and forgets the largest resident memory of this process so far.
+void forget_peak() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
+  std::ofstream("/proc/self/clear_refs") << 5;
+}
+/// Returns the largest resident memory of this process since forget_peak(), in MiB, or 0 if the system does not say it.
+double peak_mebibytes() {
+  std::ifstream file("/proc/self/status");
+  std::string word;
+  double kibibytes = 0;
+  while (file >> word)
+    if (word == "VmHWM:") file >> kibibytes;
+  return kibibytes / 1024;
+}
+
+}  // namespace
+
 bool may_time(benchmark::State& state, std::string const& name, std::size_t bytes,
               std::function<verdict()> const& check) {
   if (bytes > free_memory()) {
@@ -108,17 +133,19 @@ double time_work(benchmark::State& state, timing const& t, std::function<void()>
   if (machine().arithmetic == triad::cpu::arithmetic::bf16) model.factors = factor_type::bf16;
   auto const floor = t.floor ? measure_floor(machine(), model) : floor_seconds{};
   std::vector<double> seconds, processor;
+  forget_peak();
   for (auto _ : state) {
     double const start = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);
     seconds.push_back(seconds_of(work));
     processor.push_back(processor_seconds(CLOCK_PROCESS_CPUTIME_ID) - start);
   }
-  double const middle = median(seconds);
+  double const peak = peak_mebibytes(), middle = median(seconds);
   auto& counter = state.counters;
   counter["ms"] = middle * 1e3;
   counter["cpu_ms"] = median(processor) * 1e3;
   counter["planned_MiB"] = static_cast<double>(t.planned) / 1048576.0;
   counter["total_MiB"] = static_cast<double>(t.total) / 1048576.0;
+  counter["peak_MiB"] = peak;
   counter["GFLOP/s"] = t.model.flops() / middle * 1e-9;
   if (t.floor) {
     counter["floor_ms"] = floor.total() * 1e3;

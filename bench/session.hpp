@@ -59,7 +59,8 @@ struct timing {
 };
 
 /// Times work() as many times as Google Benchmark says.  Returns the median in seconds.  The counters are the median in
-/// ms of the wall-clock time and of the processor time of all threads, the memory in MiB, and GFLOP/s.  If there is a
+/// ms of the wall-clock time and of the processor time of all threads, the memory in MiB, and GFLOP/s.  peak_MiB is the
+/// largest resident memory of the process during the timed work, with the program and its libraries.  If there is a
 /// floor, more counters are the parts of the floor in ms, measured just before, and the ratio of time to floor.
 /// cpu_ratio is the ratio of processor time to floor.  For one thread on a busy machine, cpu_ratio is more reliable.
 /// Four of these counters compare BLAS with the machine.  They are the rate of multiply-adds in registers, the rate of
