@@ -74,14 +74,14 @@ typedef struct {
   void* saved;                   // triad_attention_saved() numbers of float32, for backward
   void const* d_y;               // this and the rest: for triad_attention_grad only
   void* d_x;                     // null: not computed
-  void* d_weights[5];
-  void* d_bias;
+  void* d_weights;  // (p + 1, h k, h k)
+  void* d_bias;     // (p + 1, h k), or null
 } triad_attention_call;
 
-/// Returns how many numbers of float32 a call saves.
+/// Returns how many numbers of float32 a call saves: those of the rows, and the stacked weights of the projections.
 static inline int64_t triad_attention_saved(int64_t rows, int64_t projections, int64_t heads, int64_t width) {
-  int64_t const readable_after_the_end = 16;
-  return rows * ((projections + 1) * heads * width + 2 * heads) + readable_after_the_end;
+  int64_t const d = heads * width, readable_after_the_end = 16;
+  return rows * ((projections + 1) * d + 2 * heads) + projections * d * d + readable_after_the_end;
 }
 
 TRIAD_TORCH_API int triad_attention(triad_attention_call const* call, char* message, int64_t room);

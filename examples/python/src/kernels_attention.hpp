@@ -3,9 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels.h"
 #include "kernels_calls.hpp"
@@ -39,101 +37,123 @@ class attention_call {
 
   template <class Ex>
   void value(Ex& ex, triad::arena& scratch, triad::graph_batch const& graphs) const {
-    auto const w = weights(ex, scratch);
-    auto const x = read(ex, scratch, call_.x, call_.x_type);
     auto const s = saved();
+    auto const x = read(ex, scratch, call_.x, call_.x_type);
     auto const y = written(scratch, call_.y, call_.y_type);
+    index_t const parts = layer_.projections(), square = width_ * width_;
+    for (index_t p = 0; p < parts; ++p)
+      get(ex, call_.weights[p], call_.weight_type, address(s.weights, p * square), square);
+    auto const bias = biases(ex, scratch);
     triad::call const c{&scratch};
-    layer_.stacked().forward(ex, c, w.stacked, x, {}, s.projected);
+    layer_.stacked().forward(ex, c, {stacked(s.weights), bias.of_projections}, x, {}, s.projected);
     triad::triangle<Ex, float>(
         ex, scratch, triangle_.options(), layer_.split(triad::read_only(s.projected)), graphs,
         triad::triangle_statistics<float>{triad::as_matrix(s.maximum), triad::as_matrix(s.inverse_sum)},
         triad::as_matrix(s.mixed));
-    layer_.mixer().forward(ex, c, w.output, triad::read_only(s.mixed), {}, y);
-    put(ex, y.data_handle(), call_.y, call_.y_type, rows(), width_);
-    if constexpr (triad::executes<Ex>) std::fill(end_of(s), static_cast<float*>(call_.saved) + saved_numbers(), 0.0f);
+    layer_.mixer().forward(ex, c, {output_weight(ex, scratch), bias.of_output}, triad::read_only(s.mixed), {}, y);
+    put(ex, y.data_handle(), call_.y, call_.y_type, rows() * width_);
+    if constexpr (triad::executes<Ex>) std::fill_n(s.after, s.end - s.after, 0.0f);
   }
 
   template <class Ex>
   void gradient(Ex& ex, triad::arena& scratch, triad::graph_batch const& graphs) const {
-    auto const w = weights(ex, scratch);
-    auto const x = read(ex, scratch, call_.x, call_.x_type), dy = read(ex, scratch, call_.d_y, call_.y_type);
     auto const s = saved();
-    auto const sums = layer_.template plan_params<float>(scratch);  // of the gradients of all weights
-    if constexpr (triad::executes<Ex>)
-      triad::walk(sums, [](auto const&, auto view) { std::fill_n(view.data_handle(), view.size(), 0.0f); });
+    auto const x = read(ex, scratch, call_.x, call_.x_type), dy = read(ex, scratch, call_.d_y, call_.y_type);
+    index_t const parts = layer_.projections(), square = width_ * width_;
+    auto* const dw = sums(ex, scratch, call_.d_weights, (parts + 1) * square);
+    bool const biased = layer_.bias;
+    auto* const db = sums(ex, scratch, call_.d_bias, biased ? (parts + 1) * width_ : 0);
     auto const d_o = scratch.make<rows_view>(rows(), width_);
-    auto const d_projected = scratch.make<rows_view>(rows(), layer_.projections() * width_);
+    auto const d_projected = scratch.make<rows_view>(rows(), parts * width_);
     auto const dx = call_.d_x != nullptr ? written(scratch, call_.d_x, call_.x_type) : rows_view(nullptr, 0, width_);
     triad::call const c{&scratch};
-    layer_.mixer().backward(ex, c, w.output, triad::read_only(s.mixed), {}, dy, d_o, sums.output);
+    layer_.mixer().backward(ex, c, {output_weight(ex, scratch), no_bias()}, triad::read_only(s.mixed), {}, dy, d_o,
+                            {rows_view(address(dw, parts * square), width_, width_),
+                             triad::make_vec(address(db, parts * width_), biased ? width_ : 0)});
     triad::triangle_grad<Ex, float>(
         ex, scratch, triangle_.options(), layer_.split(triad::read_only(s.projected)), graphs,
         triad::triangle_statistics<float const>{triad::as_matrix(triad::read_only(s.maximum)),
                                                 triad::as_matrix(triad::read_only(s.inverse_sum))},
         triad::as_matrix(triad::read_only(s.mixed)), triad::as_matrix(triad::read_only(d_o)),
         layer_.split(d_projected));
-    layer_.stacked().backward(ex, c, w.stacked, x, {}, triad::read_only(d_projected), dx, sums.stacked);
-    if (call_.d_x != nullptr) put(ex, dx.data_handle(), call_.d_x, call_.x_type, rows(), width_);
-    each_weight(sums, [&](float* from, index_t k, index_t count, std::size_t offset) {
-      put(ex, from, at(k < 5 ? call_.d_weights[k] : call_.d_bias, offset), call_.weight_type, 1, count);
-    });
+    layer_.stacked().backward(
+        ex, c, {stacked(s.weights), no_bias()}, x, {}, triad::read_only(d_projected), dx,
+        {rows_view(dw, parts * width_, width_), triad::make_vec(db, biased ? parts * width_ : 0)});
+    if (call_.d_x != nullptr) put(ex, dx.data_handle(), call_.d_x, call_.x_type, rows() * width_);
+    put(ex, dw, call_.d_weights, call_.weight_type, (parts + 1) * square);
+    if (biased) put(ex, db, call_.d_bias, call_.weight_type, (parts + 1) * width_);
   }
 
  private:
   index_t rows() const { return sizes().dims.rows; }
 
-  /// Calls f(values, k, count, offset) for each weight and bias.  k is its place in `weights` of the call, or 5 for
-  /// biases, which begin at number `offset` of `bias`.
-  template <class Fields, class F>
-  void each_weight(Fields const& fields, F&& f) const {
-    index_t const parts = layer_.projections(), square = width_ * width_;
-    for (index_t p = 0; p < parts; ++p) f(fields.stacked.weight.data_handle() + p * square, p, square, std::size_t{0});
-    f(fields.output.weight.data_handle(), index_t{4}, square, std::size_t{0});
-    if (!layer_.bias) return;
-    f(fields.stacked.bias.data_handle(), index_t{5}, parts * width_, std::size_t{0});
-    f(fields.output.bias.data_handle(), index_t{5}, width_, static_cast<std::size_t>(parts * width_));
-  }
-  /// Returns the address of a number of an array of weights.
-  template <class Void>
-  Void* at(Void* array, std::size_t offset) const {
-    using byte = std::conditional_t<std::is_const_v<Void>, std::byte const, std::byte>;
-    return static_cast<byte*>(array) + offset * (call_.weight_type == triad_float32 ? 4 : 2);
-  }
+  /// Returns the address of a number, or null if memory is only measured.
+  static float* address(float* begin, index_t offset) { return begin != nullptr ? begin + offset : nullptr; }
+  rows_read stacked(float const* weights) const { return rows_read(weights, layer_.projections() * width_, width_); }
 
-  /// Returns all weights in float32, with those of the projections stacked.
   template <class Ex>
-  triad::fields_of<layer_type, float const> weights(Ex& ex, triad::arena& scratch) const {
-    auto const made = layer_.template plan_params<float>(scratch);
-    each_weight(made, [&](float* to, index_t k, index_t count, std::size_t offset) {
-      get(ex, at(k < 5 ? call_.weights[k] : call_.bias, offset), call_.weight_type, to, 1, count);
-    });
-    return {{made.stacked.weight, made.stacked.bias}, {made.output.weight, made.output.bias}};
+  rows_read output_weight(Ex& ex, triad::arena& scratch) const {
+    return rows_read(floats(ex, scratch, call_.weights[4], call_.weight_type, width_ * width_), width_, width_);
+  }
+  static triad::vec<float const> no_bias() { return triad::make_vec<float const>(nullptr, 0); }
+  struct both_biases {
+    triad::vec<float const> of_projections, of_output;
+  };
+  template <class Ex>
+  both_biases biases(Ex& ex, triad::arena& scratch) const {
+    if (!layer_.bias) return {no_bias(), no_bias()};
+    index_t const projected = layer_.projections() * width_;
+    auto const* const all = floats(ex, scratch, call_.bias, call_.weight_type, projected + width_);
+    return {triad::make_vec(all, projected), triad::make_vec(all != nullptr ? all + projected : nullptr, width_)};
   }
 
-  std::int64_t saved_numbers() const {
-    return triad_attention_saved(rows(), layer_.projections(), heads_, call_.triangle.width);
-  }
-  static float* end_of(layer_type::saved const& s) { return s.inverse_sum.data_handle() + s.inverse_sum.size(); }
-  layer_type::saved saved() const {
-    auto* next = static_cast<float*>(call_.saved);
+  /// The arrays that are saved.
+  struct saved_arrays {
+    rows_view projected, mixed, maximum, inverse_sum;
+    float *weights, *after, *end;  // (p h k, h k); the readable numbers after the last array
+  };
+  saved_arrays saved() const {
+    auto* const begin = static_cast<float*>(call_.saved);
+    auto* next = begin;
     auto const take = [&](index_t columns) {
-      auto* const begin = next;
+      auto* const at = next;
       next += rows() * columns;
-      return rows_view(begin, rows(), columns);
+      return rows_view(at, rows(), columns);
     };
-    auto const projected = take(layer_.projections() * width_), mixed = take(width_), maximum = take(heads_),
+    index_t const parts = layer_.projections();
+    auto const projected = take(parts * width_), mixed = take(width_), maximum = take(heads_),
                inverse_sum = take(heads_);
-    return {projected, maximum, inverse_sum, mixed};
+    auto* const weights = next;
+    return {projected,
+            mixed,
+            maximum,
+            inverse_sum,
+            weights,
+            weights + parts * width_ * width_,
+            begin + triad_attention_saved(rows(), parts, heads_, call_.triangle.width)};
   }
 
-  /// Returns rows of the caller as rows of float32.
+  /// Returns numbers of the caller as float32.
+  template <class Ex>
+  static float const* floats(Ex& ex, triad::arena& scratch, void const* x, std::int64_t type, index_t count) {
+    if (type == triad_float32) return static_cast<float const*>(x);
+    auto* const made = scratch.make<triad::vec<float>>(count).data_handle();
+    get(ex, x, type, made, count);
+    return made;
+  }
+  /// Returns zeros, to which gradients are added: the caller's array if it has float32, or scratch memory, from which
+  /// put() rounds.
+  template <class Ex>
+  float* sums(Ex& ex, triad::arena& scratch, void* to, index_t count) const {
+    auto* const made = call_.weight_type == triad_float32 ? static_cast<float*>(to)
+                                                          : scratch.make<triad::vec<float>>(count).data_handle();
+    if constexpr (triad::executes<Ex>)
+      each_piece(ex, count, [&](index_t begin, index_t some) { std::fill_n(made + begin, some, 0.0f); });
+    return made;
+  }
   template <class Ex>
   rows_read read(Ex& ex, triad::arena& scratch, void const* x, std::int64_t type) const {
-    if (type == triad_float32) return rows_read(static_cast<float const*>(x), rows(), width_);
-    auto const made = scratch.make<rows_view>(rows(), width_);
-    get(ex, x, type, made.data_handle(), rows(), width_);
-    return made;
+    return rows_read(floats(ex, scratch, x, type, rows() * width_), rows(), width_);
   }
   /// Returns the caller's rows of results, or rows in scratch memory, which put() rounds.
   rows_view written(triad::arena& scratch, void* y, std::int64_t type) const {
@@ -141,33 +161,29 @@ class attention_call {
     return scratch.make<rows_view>(rows(), width_);
   }
 
-  /// Copies rows of the caller to float32.
+  /// Copies numbers of the caller to float32.
   template <class Ex>
-  static void get([[maybe_unused]] Ex& ex, void const* from, std::int64_t type, float* to, index_t rows,
-                  index_t columns) {
+  static void get([[maybe_unused]] Ex& ex, void const* from, std::int64_t type, float* to, index_t count) {
     if constexpr (triad::executes<Ex>)
-      each_piece(ex, rows * columns, [&](index_t begin, index_t count) {
+      each_piece(ex, count, [&](index_t begin, index_t some) {
         if (type == triad_float32) {
-          std::copy_n(static_cast<float const*>(from) + begin, count, to + begin);
+          std::copy_n(static_cast<float const*>(from) + begin, some, to + begin);
           return;
         }
         auto const* const x = static_cast<triad::cpu::bfloat16 const*>(from) + begin;
 #pragma omp simd
-        for (index_t i = 0; i < count; ++i) to[begin + i] = triad::cpu::widened(x[i]);
+        for (index_t i = 0; i < some; ++i) to[begin + i] = triad::cpu::widened(x[i]);
       });
   }
-  /// Copies rows of float32 to the caller, unless they are there.
+  /// Rounds float32 to numbers of the caller, unless they are already there.
   template <class Ex>
-  static void put([[maybe_unused]] Ex& ex, float const* from, void* to, std::int64_t type, index_t rows,
-                  index_t columns) {
+  static void put([[maybe_unused]] Ex& ex, float const* from, void* to, [[maybe_unused]] std::int64_t type,
+                  index_t count) {
     if constexpr (triad::executes<Ex>) {
-      if (to == from) return;
-      each_piece(ex, rows * columns, [&](index_t begin, index_t count) {
-        if (type == triad_float32)
-          std::copy_n(from + begin, count, static_cast<float*>(to) + begin);
-        else
-          triad::cpu::round_matrix(from + begin, count, 1, count, static_cast<triad::cpu::bfloat16*>(to) + begin, count,
-                                   1, count);
+      if (type == triad_float32) return;  // the results were written there
+      each_piece(ex, count, [&](index_t begin, index_t some) {
+        triad::cpu::round_matrix(from + begin, some, 1, some, static_cast<triad::cpu::bfloat16*>(to) + begin, some, 1,
+                                 some);
       });
     }
   }

@@ -49,7 +49,15 @@ std::int32_t aoti_torch_dtype_bfloat16();
 std::int32_t aoti_torch_dtype_float32();
 std::int32_t aoti_torch_dtype_float64();
 std::int32_t aoti_torch_device_type_cpu();
+std::int32_t aoti_torch_layout_strided();
 std::int32_t aoti_torch_memory_format_contiguous_format();
+
+// From PyTorch 2.11 on.  The address is null in PyTorch 2.10.
+AOTITorchError torch_from_blob(void* data, std::int64_t axes, std::int64_t const* sizes, std::int64_t const* strides,
+                               std::int64_t offset, std::int32_t type, std::int32_t device_type,
+                               std::int32_t device_index, AtenTensorHandle* made, std::int32_t layout,
+                               std::uint8_t const* metadata, std::int64_t bytes_of_metadata,
+                               void (*deleter)(void* data, void* context), void* context) __attribute__((weak));
 
 AOTITorchError torch_get_num_threads(std::uint32_t* threads);
 AOTITorchError torch_parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain,

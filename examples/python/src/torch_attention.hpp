@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "torch_pool.hpp"
 #include "torch_triangle.hpp"
 
 namespace triad_torch {
@@ -94,15 +95,15 @@ inline void attention(StableIValue* stack, std::uint64_t inputs, std::uint64_t) 
   attention_arguments const a(all);
   here const at(a.x);
   auto c = a.call(at);
-  auto y = a.x.like({a.rows(), a.width()}, a.y_type()), saved = a.x.like({a.saved()}, aoti_torch_dtype_float32());
+  auto y = a.x.like({a.rows(), a.width()}, a.y_type()), saved = pooled_floats(a.saved(), a.x);
   c.y = y.data();
   c.saved = saved.data();
   run(host_products->attention, c);
   all.results(y, saved);
 }
 
-/// The last argument says whether the gradient of x is computed.  Returns the gradients of x, of the five weights and
-/// of the bias.  A gradient that is not computed is empty.
+/// The last argument says whether the gradient of x is computed.  Returns the gradients of x, of the p + 1 weights
+/// (p + 1, d, d), and of the bias.  A gradient that is not computed is empty.
 inline void attention_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
   arguments all(stack, inputs, 2 + attention_arguments::tensors);
   auto dy = all.next_tensor(), saved = all.next_tensor();
@@ -120,17 +121,14 @@ inline void attention_grad(StableIValue* stack, std::uint64_t inputs, std::uint6
   saved.put_together(1);
   c.d_y = dy.data();
   c.saved = saved.data();
-  std::vector<tensor> gradients;
-  gradients.push_back(a.x.like({with_x ? a.rows() : 0, a.width()}));
-  c.d_x = with_x ? gradients[0].data() : nullptr;
-  for (std::size_t k = 0; k < 5; ++k) {
-    gradients.push_back(a.weights[k].like({a.weights[k].size(0), a.width()}));
-    c.d_weights[k] = gradients.back().data();
-  }
-  gradients.push_back(a.bias.like({a.bias.count() > 0 ? a.projections() + 1 : 0, a.width()}));
-  c.d_bias = gradients.back().data();
+  auto dx = a.x.like({with_x ? a.rows() : 0, a.width()}),
+       dw = a.weights[0].like({a.projections() + 1, a.width(), a.width()}),
+       db = a.bias.like({a.bias.count() > 0 ? a.projections() + 1 : 0, a.width()});
+  c.d_x = with_x ? dx.data() : nullptr;
+  c.d_weights = dw.data();
+  c.d_bias = db.data();
   run(host_products->attention_grad, c);
-  all.results(gradients);
+  all.results(dx, dw, db);
 }
 
 }  // namespace triad_torch

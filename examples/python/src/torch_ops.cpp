@@ -167,7 +167,7 @@ struct registration {
           "Tensor projections, " TRIAD_TRIANGLE_ARGUMENTS ") -> Tensor",
           "attention(" TRIAD_ATTENTION_ARGUMENTS ") -> (Tensor, Tensor)",
           "attention_grad(Tensor dy, Tensor saved, " TRIAD_ATTENTION_ARGUMENTS
-          ", int with_x) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
+          ", int with_x) -> (Tensor, Tensor, Tensor)",
           "fuse(Tensor u, Tensor states, Tensor seed, float dropout) -> (Tensor, Tensor, Tensor)",
           "fuse_grad(Tensor d_mixed, Tensor d_kept, Tensor weights, Tensor u, Tensor states, Tensor seed, "
           "float dropout) -> (Tensor, Tensor)",

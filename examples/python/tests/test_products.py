@@ -285,6 +285,36 @@ def test_the_operator_keeps_pytorchs_rules(biased, right):
 
 
 @needs_onednn
+@pytest.mark.skipif(torch.__version__ < "2.11", reason="PyTorch 2.10 takes no memory of others")
+def test_what_is_saved_has_the_memory_of_the_step_before():
+    def saved_by(rows):
+        with torch.no_grad():
+            _, saved = _operators.attention(torch.randn(rows, 64), *torch.randn(5, 64, 64), torch.empty(0),
+                                            *operands()[7:11], 1, 0, -1e9, 0.0, 4, 0)
+        return saved
+    first, second = saved_by(2000), saved_by(2000)
+    addresses = {first.data_ptr(), second.data_ptr()}
+    assert len(addresses) == 2
+    del first, second
+    again = [saved_by(2000), saved_by(1990)]
+    assert {saved.data_ptr() for saved in again} == addresses
+    again[0].zero_()
+    assert again[1].abs().max() > 0
+
+
+@needs_onednn
+def test_memory_of_many_sizes_goes_back_to_the_system():
+    from triad_torch._memory import forget_peak, peak_mib
+    module = TriangularAttention(64, 4)
+    forget_peak()
+    before = peak_mib()
+    with torch.no_grad():
+        for n in range(20, 260, 4):  # these save 1.8 GiB together
+            module(torch.zeros(1, n, n, 64))
+    assert peak_mib() - before < 1000
+
+
+@needs_onednn
 def test_wrong_operands_are_refused_in_a_sentence():
     def refused(says, k, value):
         given = [*operands(grad=False), 0]

@@ -102,7 +102,8 @@ def _(d_output, output, maximum, inverse_sum, projections, sizes, masked, source
 def _(x, query, key, left, right, output, bias, sizes, masked, sources, seed, nodes, form, fill, dropout, heads,
       rounds):
     rows, width = x.shape
-    saved = rows * (((4 if has_right(form) else 3) + 1) * width + 2 * heads) + 16  # as triad_attention_saved()
+    parts = 4 if has_right(form) else 3
+    saved = rows * ((parts + 1) * width + 2 * heads) + parts * width * width + 16  # as triad_attention_saved()
     return (x.new_empty(rows, width, dtype=torch.bfloat16 if rounds else torch.float32),
             x.new_empty(saved, dtype=torch.float32))
 
@@ -112,7 +113,7 @@ def _(dy, saved, x, query, key, left, right, output, bias, sizes, masked, source
       heads, rounds, with_x):
     width = x.shape[1]
     return (x.new_empty(x.shape[0] if with_x else 0, width),
-            *(w.new_empty(w.shape) for w in (query, key, left, right, output)),
+            query.new_empty(5 if has_right(form) else 4, width, width),
             bias.new_empty(bias.shape if bias.numel() else (0, width)))
 
 
@@ -171,9 +172,10 @@ def _keep_attention(ctx, inputs, output):
 
 def _attention_backward(ctx, dy, _saved):
     saved, *tensors = ctx.saved_tensors
-    dx, dq, dk, dl, dr, do, db = _attention_grad(dy, saved, *tensors, ctx.nodes, ctx.form, ctx.fill, ctx.dropout,
-                                                 ctx.heads, ctx.rounds, int(ctx.needs_input_grad[0]))
-    return (dx if ctx.needs_input_grad[0] else None, dq, dk, dl, dr if has_right(ctx.form) else None, do,
+    dx, dw, db = _attention_grad(dy, saved, *tensors, ctx.nodes, ctx.form, ctx.fill, ctx.dropout, ctx.heads, ctx.rounds,
+                                 int(ctx.needs_input_grad[0]))
+    projections, output = dw[:-1].unbind(), dw[-1]
+    return (dx if ctx.needs_input_grad[0] else None, *projections, *[None] * (4 - len(projections)), output,
             db if tensors[6].numel() else None, *[None] * 10)
 
 
