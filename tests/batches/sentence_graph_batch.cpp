@@ -25,7 +25,7 @@ TEST_CASE("sizes of sentences with graphs add up, and fit where both parts fit")
   wider = sum;
   ++wider.graphs.nodes;
   CHECK_FALSE(fits(wider, sum));
-  CHECK(triad::detail::dims_text(one) == "1 graphs, 25 edges, 5 nodes in the largest, 3 tokens, 4 asked nodes");
+  CHECK(triad::detail::dims_text(one) == "1 graphs, 25 edges, 5 nodes in the largest, 3 tokens, 4 queried nodes");
 
   std::vector<sentence_graph_dims> const all{one, other, one};
   auto const room = room_for(all, 2, [](auto const& d) { return d; });
@@ -36,10 +36,10 @@ TEST_CASE("sizes of sentences with graphs add up, and fit where both parts fit")
 TEST_CASE("a batch of sentences with graphs lists its views, and its number changes with each of them") {
   using loader_type = sentence_graph_loader<reference::backend, float>;
   sentence_graph_tables const tables{.tokens = 5, .slots = 1, .reach = 2, .labels = {2, 3, 2}};
-  std::vector<index_t> const tokens{1, 4}, asked{1};
+  std::vector<index_t> const tokens{1, 4}, queried{1};
   auto const filled = [&] {
     loader_type loader(sentence_graph_of(2, 1, 2), tables);
-    loader.add({.tokens = tokens, .asked = asked});
+    loader.add({.tokens = tokens, .queried = queried});
     return loader;
   };
   auto a = filled(), b = filled();
@@ -47,7 +47,7 @@ TEST_CASE("a batch of sentences with graphs lists its views, and its number chan
   auto const others = b.upload().first;
   auto const number = test::replay_number(in);
   for (auto member : {&sentence_graph_batch<float>::members, &sentence_graph_batch<float>::role_edges,
-                      &sentence_graph_batch<float>::pair_edges, &sentence_graph_batch<float>::pair_or_own}) {
+                      &sentence_graph_batch<float>::pair_edges, &sentence_graph_batch<float>::score_row}) {
     auto other = in;
     other.*member = others.*member;
     CHECK(test::replay_number(other) != number);

@@ -23,9 +23,9 @@ auto list(V const& view) {
 using numbers = std::vector<index_t>;
 using bits = std::vector<std::uint8_t>;
 
-// Two sentences, of 3 tokens with token 2 asked, and of 1 token without asked tokens.  Both have 2 slots.
+// Two sentences, of 3 tokens with token 2 queried, and of 1 token without queried tokens.  Both have 2 slots.
 struct two {
-  numbers tokens{4, 0, 3}, asked{2}, one{1};
+  numbers tokens{4, 0, 3}, queried{2}, one{1};
   std::vector<labelled_edge> edges{{0, 2, 1}, {0, 0, 1}, {1, 2, 0}};
   std::vector<labelled_node> labels{{2, 1}};
   loader_type loader{sentence_graph_of(3, 2, 3) + sentence_graph_of(1, 2, 2), tables};
@@ -33,8 +33,8 @@ struct two {
   two() { fill(); }
   void fill() {
     loader.clear();
-    loader.add({.tokens = tokens, .asked = asked, .edges = edges, .labels = labels, .label = 1});
-    loader.add({.tokens = one, .asked = {}});
+    loader.add({.tokens = tokens, .queried = queried, .edges = edges, .labels = labels, .label = 1});
+    loader.add({.tokens = one, .queried = {}});
   }
 };
 
@@ -59,10 +59,10 @@ TEST_CASE("a batch lists the edges that heads read") {
   CHECK(list(in.grid.cell_begin) == numbers{0, 9});
   CHECK(list(in.grid.pair_begin) == numbers{0, 9});
   CHECK(list(in.members) == numbers{1, 0});
-  // The asked nodes of the first sentence are the nodes 2, 3 and 4 of five; of the second, 1 and 2 of three.
+  // The queried nodes of the first sentence are the nodes 2, 3 and 4 of five; of the second, 1 and 2 of three.
   CHECK(list(in.role_edges) == numbers{2, 3, 4, 7, 8, 9, 12, 13, 14, 26, 27, 0, 6, 12, 25, 18, 29});
   CHECK(list(in.pair_edges) == numbers{12, 13, 14, 17, 18, 19, 22, 23, 24, 29, 30, 32, 33, 12, 18, 24, 29, 33, 18, 29});
-  CHECK(list(in.pair_or_own) == numbers{13, 1, 2, 3, 14, 5, 6, 7, 15, 16, 10, 11, 17});
+  CHECK(list(in.score_row) == numbers{13, 1, 2, 3, 14, 5, 6, 7, 15, 16, 10, 11, 17});
 }
 
 TEST_CASE("targets are the labels that are there, several for one pair and one node") {
@@ -89,24 +89,24 @@ TEST_CASE("a sentence with numbers that no table has is refused with a sentence"
   numbers const far{5}, twice{1, 1}, last{3};
   std::vector<labelled_edge> const edge{{0, 3, 0}}, from{{5, 0, 0}};
   std::vector<labelled_node> const label{{0, 2}};
-  CHECK_THROWS_WITH(loader.add({.tokens = far, .asked = {}}), test::contains("token 5, expected 0 to 4"));
-  CHECK_THROWS_WITH(loader.add({.tokens = {}, .asked = {}}), test::contains("without tokens"));
-  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .asked = last}),
-                    test::contains("asked token 3, expected 0 to 2"));
-  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .asked = twice}), test::contains("the asked tokens 1, 1"));
-  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .asked = {}, .edges = edge}),
+  CHECK_THROWS_WITH(loader.add({.tokens = far, .queried = {}}), test::contains("token 5, expected 0 to 4"));
+  CHECK_THROWS_WITH(loader.add({.tokens = {}, .queried = {}}), test::contains("without tokens"));
+  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .queried = last}),
+                    test::contains("queried token 3, expected 0 to 2"));
+  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .queried = twice}), test::contains("the queried tokens 1, 1"));
+  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .queried = {}, .edges = edge}),
                     test::contains("the label of an edge 3, expected 0 to 2"));
-  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .asked = {}, .edges = from}),
+  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .queried = {}, .edges = from}),
                     test::contains("the first node of an edge 5, expected 0 to 1"));
-  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .asked = {}, .labels = label}),
+  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .queried = {}, .labels = label}),
                     test::contains("the label of a node 2, expected 0 to 1"));
-  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .asked = {}, .label = 2}),
+  CHECK_THROWS_WITH(loader.add({.tokens = both.tokens, .queried = {}, .label = 2}),
                     test::contains("is 2, expected below 2"));
   CHECK(loader.dims().graphs.graphs == 0);
   CHECK((loader.has_room(3, 1) && !loader.has_room(4, 1) && !loader.has_room(3, 3) && !loader.has_room(0, 0)));
   numbers const four{0, 0, 0, 0};
-  CHECK_THROWS_WITH(loader.add({.tokens = four, .asked = {}}),
-                    test::contains("a sentence of 4 tokens, 0 of them asked, does not fit"));
+  CHECK_THROWS_WITH(loader.add({.tokens = four, .queried = {}}),
+                    test::contains("a sentence of 4 tokens, 0 of them queried, does not fit"));
 }
 
 TEST_CASE("a loader of sentences with graphs allocates nothing after it was made") {

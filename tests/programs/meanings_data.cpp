@@ -153,10 +153,10 @@ TEST_CASE("a file is summarised") {
                               "labels of nodes (1): hidden 1\n"
                               "labels of graphs (1): told 2\n"
                               "kinds (1): past 2\n"
-                              "each word always is a node or never is one: only nodes are asked\n"
+                              "each word always is a node or never is one: only nodes are queried\n"
                               "2 of 2 graphs come back from the numbers of a model\n");
-  auto const asked = saved(folder, queries, "a.tsv");
-  CHECK_THAT(inspected(asked), contains("2 of 2 graphs come back from the numbers of a model, 2 of them as they are "
+  auto const queried = saved(folder, queries, "a.tsv");
+  CHECK_THAT(inspected(queried), contains("2 of 2 graphs come back from the numbers of a model, 2 of them as they are "
                                         "written in the file\n1 left out: an entity is twice in the question\n"));
   auto const unsorted = saved(folder, queries + "Did M0 sing\tASK WHERE { M0 b c . M0 a b }\n", "b.tsv");
   CHECK_THAT(inspected(unsorted),

@@ -1,4 +1,4 @@
-// Tests the numbers of a graph: words, patterns, asked tokens, spans and nodes without edges, and the way back.  Also
+// Tests the numbers of a graph: words, patterns, queried tokens, spans and nodes without edges, and the way back.  Also
 // converts every published training row of CFQ's MCD1 if it is next to the checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -55,18 +55,18 @@ auto const verbs = std::vector<std::string>{
     R"({"tokens": ["Bo", "saw", "the", "cup"], "nodes": [0, 1, 3], "edges": [[1, "agent", 0], [1, "theme", 2]],)"
     R"( "node_labels": [[], [], ["thing"]], "label": "told"})",
     R"({"tokens": ["did", "Bo", "see", "Ada"], "nodes": [1, 2, 3, "slot 0"], "edges": [[1, "agent", 0],)"
-    R"( [1, "theme", 3], [0, "agent", 3]], "label": "asked"})"};
+    R"( [1, "theme", 3], [0, "agent", 3]], "label": "queried"})"};
 
-TEST_CASE("if each word always is a node or never is one, only nodes are asked") {
+TEST_CASE("if each word always is a node or never is one, only nodes are queried") {
   auto const train = rows(verbs);
   auto const v = vocabulary::of(train);
   CHECK(v.by_word());
   CHECK(v.relations() == texts{"agent", "theme"});
   CHECK(v.labels() == texts{"thing"});
-  CHECK(v.graph_labels() == texts{"asked", "told"});
+  CHECK(v.graph_labels() == texts{"queried", "told"});
   CHECK(v.label_count() == 1);
   auto const e = question_of({"did", "Bo", "see", "the", "dodo"}, v);
-  CHECK(e.asked == numbers{1, 2, 4});  // a new word may be a node
+  CHECK(e.queried == numbers{1, 2, 4});  // a new word may be a node
   CHECK(e.tokens[4] == dictionary::unknown);
   CHECK(e.graph_label == -1);
   for (auto const& row : train) CHECK(comes_back(row.graph, v));
@@ -74,7 +74,7 @@ TEST_CASE("if each word always is a node or never is one, only nodes are asked")
   std::string left_out;
   auto const third = numbered(train[2].graph, v, 1, left_out);
   REQUIRE(third);
-  CHECK(third->asked == numbers{1, 2, 3});
+  CHECK(third->queried == numbers{1, 2, 3});
   CHECK(third->edges == std::vector<triad::labelled_edge>{{0, 0, 3}, {1, 0, 0}, {1, 1, 3}});
   CHECK(third->labels.empty());
   CHECK(third->graph_label == 0);
@@ -83,7 +83,7 @@ TEST_CASE("if each word always is a node or never is one, only nodes are asked")
   CHECK(graph_of({"did", "Bo", "see", "Ada"}, *third, v).find(node::token(3)) == 2);  // Ada has neither edge nor label
 }
 
-TEST_CASE("if a word is a node in one sentence only, every token is asked") {
+TEST_CASE("if a word is a node in one sentence only, every token is queried") {
   auto lines = verbs;
   lines.push_back(R"({"tokens": ["the", "cup"], "nodes": [0], "edges": [], "label": "told"})");
   auto const train = rows(lines);
@@ -93,11 +93,11 @@ TEST_CASE("if a word is a node in one sentence only, every token is asked") {
   CHECK(v.label_of_isolated() == 0);
   CHECK(v.label_name(0) == "(node)");
   CHECK(v.label_name(1) == "thing");
-  CHECK(question_of({"the", "cup"}, v).asked == numbers{0, 1});
+  CHECK(question_of({"the", "cup"}, v).queried == numbers{0, 1});
   for (auto const& row : train) CHECK(comes_back(row.graph, v));
 }
 
-TEST_CASE("a span is asked at its last token, and its length is a label") {
+TEST_CASE("a span is queried at its last token, and its length is a label") {
   auto const train = rows({R"({"tokens": ["the", "red", "cup"], "nodes": [[0, 2], "slot 1"], "edges": [[0, "at", 1]]})",
                            R"({"tokens": ["the", "cup"], "nodes": [[0, 1]], "edges": []})",
                            R"({"tokens": ["cup"], "nodes": [0], "edges": [[0, "at", 0]]})"});
@@ -111,7 +111,7 @@ TEST_CASE("a span is asked at its last token, and its length is a label") {
   std::string left_out;
   auto const first = numbered(train[0].graph, v, 2, left_out);
   REQUIRE(first);
-  CHECK(first->asked == numbers{2});
+  CHECK(first->queried == numbers{2});
   CHECK(first->edges == std::vector<triad::labelled_edge>{{0, 0, 2}});
   CHECK(first->labels == std::vector<triad::labelled_node>{{0, 1}});
   CHECK(first->graph_label == -1);
@@ -119,7 +119,7 @@ TEST_CASE("a span is asked at its last token, and its length is a label") {
 
   auto wrong = *first;  // a predicted span that is longer than the sentence, and a span of a slot
   wrong.tokens.erase(wrong.tokens.begin(), wrong.tokens.begin() + 1);
-  wrong.asked = {1};
+  wrong.queried = {1};
   wrong.edges.clear();
   wrong.labels = {{0, 1}, {1, 0}};
   CHECK(graph_of({"red", "cup"}, wrong, v).nodes == std::vector{node::token(1)});
@@ -144,11 +144,11 @@ TEST_CASE("tokens of the form of a pattern are one word") {
   CHECK(v.words().size() == dictionary::specials + 2);
   CHECK(v.word("M0") == v.word("M77"));
   CHECK(v.word("M") == dictionary::unknown);
-  CHECK(question_of({"M77", "saw", "M3"}, v).asked == numbers{0, 2});
+  CHECK(question_of({"M77", "saw", "M3"}, v).queried == numbers{0, 2});
   CHECK(comes_back(train[0].graph, v));
 }
 
-TEST_CASE("a rare word is unknown, and is asked if unknown words of the training set are nodes") {
+TEST_CASE("a rare word is unknown, and is queried if unknown words of the training set are nodes") {
   auto const train = rows({R"({"tokens": ["a", "cup"], "nodes": [1], "edges": []})",
                            R"({"tokens": ["a", "pot"], "nodes": [1], "edges": [[0, "is", 0]]})"});
   auto const v = vocabulary::of(train, 2);
@@ -156,10 +156,10 @@ TEST_CASE("a rare word is unknown, and is asked if unknown words of the training
   CHECK(v.by_word());
   CHECK(v.label_of_isolated() == 0);
   for (auto const& row : train) CHECK(comes_back(row.graph, v));
-  CHECK(question_of({"a", "dodo"}, v).asked == numbers{1});
+  CHECK(question_of({"a", "dodo"}, v).queried == numbers{1});
   auto const never =
       vocabulary::of(rows({R"({"tokens": ["a", "a", "o", "o", "x", "y"], "nodes": [2, 3], "edges": []})"}), 2);
-  CHECK(question_of({"a", "o", "z"}, never).asked == numbers{1});
+  CHECK(question_of({"a", "o", "z"}, never).queried == numbers{1});
 }
 
 TEST_CASE("a row that is left out is not counted") {

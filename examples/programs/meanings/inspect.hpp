@@ -115,8 +115,8 @@ inline std::string summary_of(std::string const& path, std::vector<given_row> co
   text += detail::line_of("relations", relations) + detail::line_of("labels of nodes", labels) +
           detail::line_of("labels of graphs", graph_labels) + detail::line_of("kinds", kinds);
   if (graphs > 0)
-    text += v.by_word() ? "each word always is a node or never is one: only nodes are asked\n"
-                        : "some words are nodes in some sentences only: every token is asked\n";
+    text += v.by_word() ? "each word always is a node or never is one: only nodes are queried\n"
+                        : "some words are nodes in some sentences only: every token is queried\n";
   text += fmt::format("{} of {} graphs come back from the numbers of a model", back, graphs);
   if (format != data_format::json_lines) text += fmt::format(", {} of them as they are written in the file", same);
   if (format == data_format::queries && right > same) text += fmt::format(", {} up to the order of conjuncts", right);

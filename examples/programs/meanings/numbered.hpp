@@ -16,16 +16,16 @@
 
 namespace triad::programs::meanings {
 
-/// A sentence and its graph as numbers.  Column i is asked token i.  Column asked.size() + k is slot k.
+/// A sentence and its graph as numbers.  Column i is queried token i.  Column queried.size() + k is slot k.
 struct example {
   std::vector<index_t> tokens{};        // the number of each token's word
-  std::vector<index_t> asked{};         // the indices of the asked tokens, ascending
+  std::vector<index_t> queried{};       // the indices of the queried tokens, ascending
   std::vector<labelled_edge> edges{};   // sorted; the ends are columns
   std::vector<labelled_node> labels{};  // sorted; the nodes are columns; including internal labels
   index_t graph_label = -1;             // -1: none
 
   /// Returns the example as a loader reads it.  The spans are valid as long as the example.
-  sentence_graph spans() const { return {tokens, asked, edges, labels, graph_label}; }
+  sentence_graph spans() const { return {tokens, queried, edges, labels, graph_label}; }
 
   friend bool operator==(example const&, example const&) = default;
 };
@@ -35,7 +35,7 @@ inline example question_of(std::vector<std::string> const& tokens, vocabulary co
   example e;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     e.tokens.push_back(v.word(tokens[i]));
-    if (v.asks(e.tokens.back())) e.asked.push_back(static_cast<index_t>(i));
+    if (v.queries(e.tokens.back())) e.queried.push_back(static_cast<index_t>(i));
   }
   return e;
 }
@@ -51,17 +51,17 @@ inline std::optional<example> numbered(meaning const& given, vocabulary const& v
   };
   auto const alone = vocabulary::alone_in(m);
   std::vector<index_t> column;  // of each node
-  std::vector<bool> taken(e.asked.size());
+  std::vector<bool> taken(e.queried.size());
   for (std::size_t i = 0; i < m.nodes.size(); ++i) {
     auto const& n = m.nodes[i];
     auto const label = [&](index_t number) { e.labels.push_back({column.back(), number}); };
     if (n.is_slot) {
       if (n.first >= slots) return fail(fmt::format("it has more than {} slots", slots));
-      column.push_back(static_cast<index_t>(e.asked.size()) + n.first);
+      column.push_back(static_cast<index_t>(e.queried.size()) + n.first);
     } else {
-      auto const at = std::lower_bound(e.asked.begin(), e.asked.end(), index_t{n.last});
-      if (at == e.asked.end() || *at != n.last) return fail("a word of it is never a node in the training set");
-      auto const c = static_cast<std::size_t>(at - e.asked.begin());
+      auto const at = std::lower_bound(e.queried.begin(), e.queried.end(), index_t{n.last});
+      if (at == e.queried.end() || *at != n.last) return fail("a word of it is never a node in the training set");
+      auto const c = static_cast<std::size_t>(at - e.queried.begin());
       if (taken[c]) return fail("two nodes end with the same token");
       taken[c] = true;
       column.push_back(static_cast<index_t>(c));
@@ -80,8 +80,8 @@ inline std::optional<example> numbered(meaning const& given, vocabulary const& v
       label(v.label(name));
     }
   }
-  for (std::size_t c = 0; c < e.asked.size(); ++c)
-    if (!taken[c] && v.always_node(e.tokens[static_cast<std::size_t>(e.asked[c])]))
+  for (std::size_t c = 0; c < e.queried.size(); ++c)
+    if (!taken[c] && v.always_node(e.tokens[static_cast<std::size_t>(e.queried[c])]))
       return fail("a word of it is not a node, but always is one in the training set");
   for (auto const& one : m.edges) {
     auto const relation = v.relation(one.label);
@@ -102,13 +102,14 @@ inline std::optional<example> numbered(meaning const& given, vocabulary const& v
 inline meaning graph_of(std::vector<std::string> tokens, example const& e, vocabulary const& v) {
   meaning m;
   m.tokens = std::move(tokens);
-  auto const members = e.asked.size();
+  auto const members = e.queried.size();
   index_t columns = static_cast<index_t>(members);
   for (auto const& one : e.edges) columns = std::max({columns, one.from + 1, one.to + 1});
   for (auto const& one : e.labels) columns = std::max(columns, one.node + 1);
   std::vector<bool> is_node(static_cast<std::size_t>(columns));
   std::vector<int> length(is_node.size(), 1);
-  for (std::size_t c = 0; c < members; ++c) is_node[c] = v.always_node(e.tokens[static_cast<std::size_t>(e.asked[c])]);
+  for (std::size_t c = 0; c < members; ++c)
+    is_node[c] = v.always_node(e.tokens[static_cast<std::size_t>(e.queried[c])]);
   for (auto const& one : e.edges)
     is_node[static_cast<std::size_t>(one.from)] = is_node[static_cast<std::size_t>(one.to)] = true;
   for (auto const& one : e.labels) {
@@ -116,14 +117,14 @@ inline meaning graph_of(std::vector<std::string> tokens, example const& e, vocab
     int const spanned = v.tokens_of_label(one.label);
     if (c >= members && spanned > 0) continue;  // a slot is no span
     is_node[c] = true;
-    if (spanned > 0 && length[c] == 1 && spanned <= e.asked[c] + 1) length[c] = spanned;
+    if (spanned > 0 && length[c] == 1 && spanned <= e.queried[c] + 1) length[c] = spanned;
   }
   std::vector<int> place(is_node.size(), -1);
   for (std::size_t c = 0; c < is_node.size(); ++c) {
     if (!is_node[c]) continue;
     place[c] = static_cast<int>(m.nodes.size());
     if (c < members) {
-      int const last = static_cast<int>(e.asked[c]);
+      int const last = static_cast<int>(e.queried[c]);
       m.nodes.push_back(node::span(last - length[c] + 1, last));
     } else {
       m.nodes.push_back(node::slot(static_cast<int>(c - members)));

@@ -13,7 +13,7 @@
 // (nmod), the agent of a verb under xcomp, and ?, which is Who or What.
 //
 // The way back needs the order of a verb's arguments.  In the active voice it is agent, recipient, theme, or agent,
-// theme, recipient if the recipient has "to", was moved to the front, or if the theme is asked for.  In the passive
+// theme, recipient if the recipient has "to", was moved to the front, or if the theme is queried for.  In the passive
 // voice, with "was" before the verb, the subject is first and the agent last.
 #pragma once
 
@@ -149,10 +149,10 @@ class form_aligner {
 
   int noun(form_term const& t) {
     if (t.word == "?") {
-      auto const asked = std::find_if(m_.tokens.begin(), m_.tokens.end(), is_question_word);
-      if (asked == m_.tokens.end() || !t.arguments.empty())
+      auto const queried = std::find_if(m_.tokens.begin(), m_.tokens.end(), is_question_word);
+      if (queried == m_.tokens.end() || !t.arguments.empty())
         refuse("the sentence has no Who or What for the ? of the form");
-      return m_.add(node::token(static_cast<int>(asked - m_.tokens.begin())));
+      return m_.add(node::token(static_cast<int>(queried - m_.tokens.begin())));
     }
     int const n = take(t.word);
     if (name_of(m_, n) != t.word)
@@ -256,16 +256,16 @@ class form_writer {
     if (is_clause(role)) return 9;
     if (role == "agent") return passive ? 8 : 0;
     int recipient = -1;
-    bool asked = false;
+    bool queried = false;
     std::vector<int> subjects;
     for (auto const* e : out_[static_cast<std::size_t>(verb)]) {
       if (e->label != "recipient" && e->label != "theme") continue;
       if (place(e->to) < own) subjects.push_back(e->to);
       if (e->label == "recipient") recipient = place(e->to);
-      asked = asked || (e->label == "theme" && is_question_word(word(place(e->to))));
+      queried = queried || (e->label == "theme" && is_question_word(word(place(e->to))));
     }
     if (passive && subjects.size() == 1) return argument.to == subjects.front() ? 1 : 2;
-    bool theme_first = passive || asked || recipient < own;
+    bool theme_first = passive || queried || recipient < own;
     if (!theme_first) {
       int const before = is_article(word(recipient - 1)) ? recipient - 2 : recipient - 1;
       theme_first = word(before) == "to";

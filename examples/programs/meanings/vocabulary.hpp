@@ -1,12 +1,12 @@
 // The names that a model knows: words, relations of edges, labels of nodes and labels of graphs.  Also which tokens are
-// asked whether they are nodes.
+// queried whether they are nodes.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model has one column for each asked token, and one for each slot.  If every word of the training set either always
-// is a node or never is one, tokens are asked by word: only the words that are nodes are asked, and each of them is a
-// node.  Otherwise every token is asked, and the model's answer says which tokens are nodes.
+// A model has one column for each queried token, and one for each slot.  If every word of the training set either always
+// is a node or never is one, tokens are queried by word: only the words that are nodes are queried, and each of them is a
+// node.  Otherwise every token is queried, and the model's answer says which tokens are nodes.
 //
-// A node that is a span is asked at its last token.  Two kinds of labels are internal, and are in no graph:
+// A node that is a span is queried at its last token.  Two kinds of labels are internal, and are in no graph:
 //   (k tokens)   the node is a span of k tokens; nodes of one token do not have it
 //   (node)       the token or slot is a node, although it has no edge and no label; other nodes do not have it
 #pragma once
@@ -74,7 +74,7 @@ class vocabulary {
     if (graph_labels != std::set<std::string>{""})
       for (auto const& name : graph_labels) v.graph_labels_.add(name);
     v.spans_.assign(spans.begin(), spans.end());
-    v.choose_asked(train);
+    v.choose_queried(train);
     v.isolated_ = std::any_of(train.begin(), train.end(), [&](given_row const& row) {
       auto const alone = alone_in(row.graph);
       for (std::size_t i = 0; i < alone.size(); ++i)
@@ -123,12 +123,12 @@ class vocabulary {
     return labels_.name(static_cast<int>(label - internal_labels()));
   }
 
-  /// Returns whether tokens of this word are asked.  If tokens are asked by word, words that the training set does not
-  /// have are asked too, since a new word may be a name.
-  bool asks(index_t word) const { return !by_word_ || asked_.count(word) != 0; }
+  /// Returns whether tokens of this word are queried.  If tokens are queried by word, words that the training set does not
+  /// have are queried too, since a new word may be a name.
+  bool queries(index_t word) const { return !by_word_ || queried_.count(word) != 0; }
   /// Returns whether every token of this word is a node.  A token that is an unknown word is a node only if it has an
   /// edge or a label.
-  bool always_node(index_t word) const { return by_word_ && word != dictionary::unknown && asked_.count(word) != 0; }
+  bool always_node(index_t word) const { return by_word_ && word != dictionary::unknown && queried_.count(word) != 0; }
 
   /// For each node of a graph: whether it has neither an edge nor a label.
   static std::vector<bool> alone_in(meaning const& m) {
@@ -152,7 +152,7 @@ class vocabulary {
     return found == patterns_.end() ? token : *found;
   }
 
-  void choose_asked(std::vector<given_row> const& train) {
+  void choose_queried(std::vector<given_row> const& train) {
     std::set<index_t> nodes, others;
     for (auto const& row : train) {
       if (!row.left_out.empty()) continue;
@@ -163,8 +163,8 @@ class vocabulary {
     }
     by_word_ = std::none_of(nodes.begin(), nodes.end(), [&](index_t n) { return others.count(n) != 0; });
     if (!by_word_) return;
-    asked_ = std::move(nodes);
-    if (others.count(dictionary::unknown) == 0) asked_.insert(dictionary::unknown);
+    queried_ = std::move(nodes);
+    if (others.count(dictionary::unknown) == 0) queried_.insert(dictionary::unknown);
   }
 
   dictionary words_;
@@ -173,7 +173,7 @@ class vocabulary {
   std::vector<int> spans_;  // the numbers of tokens of spans, ascending
   bool isolated_ = false;   // there is an internal label (node)
   bool by_word_ = false;
-  std::set<index_t> asked_;  // if tokens are asked by word: the words that are asked
+  std::set<index_t> queried_;  // if tokens are queried by word: the words that are queried
 };
 
 inline nlohmann::json to_json(vocabulary const& v) {
@@ -184,7 +184,7 @@ inline nlohmann::json to_json(vocabulary const& v) {
   json["patterns"] = v.patterns_;
   json["spans"] = v.spans_;
   json["isolated"] = v.isolated_;
-  if (v.by_word_) json["asked"] = std::vector<index_t>(v.asked_.begin(), v.asked_.end());
+  if (v.by_word_) json["queried"] = std::vector<index_t>(v.queried_.begin(), v.queried_.end());
   return json;
 }
 
@@ -197,9 +197,9 @@ inline vocabulary vocabulary::from(nlohmann::json const& json, std::string const
     v.patterns_ = json.at("patterns").get<std::vector<std::string>>();
     v.spans_ = json_integers<int>(json.at("spans"), "spans");
     v.isolated_ = json.at("isolated").get<bool>();
-    v.by_word_ = json.contains("asked");
+    v.by_word_ = json.contains("queried");
     if (v.by_word_)
-      for (index_t const word : json_integers<index_t>(json.at("asked"), "asked")) v.asked_.insert(word);
+      for (index_t const word : json_integers<index_t>(json.at("queried"), "queried")) v.queried_.insert(word);
     return v;
   } catch (nlohmann::json::exception const&) {
   } catch (data_error const& e) {

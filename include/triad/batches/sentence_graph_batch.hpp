@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A sentence has n tokens and K slots.  The layers compute states of all ordered pairs of these n + K nodes.  The graph
-// has m asked nodes: first the asked tokens, in the order of the sentence, then the K slots.  The heads answer for the
-// asked nodes only:
+// has m queried nodes: first the queried tokens, in the order of the sentence, then the K slots.  The heads answer for the
+// queried nodes only:
 //
-//   edges    labels of each ordered pair (a, b) of asked nodes, any number of them
-//   nodes    labels of each asked node, any number of them
+//   edges    labels of each ordered pair (a, b) of queried nodes, any number of them
+//   nodes    labels of each queried node, any number of them
 //   graph    one label of the whole graph
 #pragma once
 
@@ -21,18 +21,18 @@
 
 namespace triad {
 
-/// The sizes of a batch: of the graphs over which the layers run, and of the grids of tokens and asked nodes.
+/// The sizes of a batch: of the graphs over which the layers run, and of the grids of tokens and queried nodes.
 struct sentence_graph_dims {
   graph_dims graphs;
   grid_dims grid;
 
-  /// The number of states that the heads read: one for each pair of asked nodes, for each asked node and for each
+  /// The number of states that the heads read: one for each pair of queried nodes, for each queried node and for each
   /// graph, or one for each cell of the grid, for each token and for each graph.
   constexpr index_t read_by_pairs() const { return grid.pairs + grid.columns + grid.graphs; }
   constexpr index_t read_by_roles() const { return grid.cells + grid.rows + grid.graphs; }
 };
 
-/// Returns the sizes of a batch of one sentence with n tokens and k slots, of which m nodes are asked.
+/// Returns the sizes of a batch of one sentence with n tokens and k slots, of which m nodes are queried.
 constexpr sentence_graph_dims sentence_graph_of(index_t n, index_t k, index_t m) {
   return {dims_of(n + k), grid_of(n, m)};
 }
@@ -55,22 +55,22 @@ constexpr void each_count(sentence_graph_dims& d, F&& f) {
   f.largest(d.graphs.max_nodes, "nodes in the largest");
   f.sum(d.grid.graphs);
   f.sum(d.grid.rows, "tokens");
-  f.sum(d.grid.columns, "asked nodes");
+  f.sum(d.grid.columns, "queried nodes");
   f.sum(d.grid.cells);
   f.sum(d.grid.pairs);
   f.largest(d.grid.max_rows);
   f.largest(d.grid.max_columns);
 }
 
-/// A batch of sentences with the nodes that are asked for.  The rows of the lists of edges are rows of the states of
+/// A batch of sentences with the nodes that are queried for.  The rows of the lists of edges are rows of the states of
 /// all ordered pairs of tokens and slots.
 template <class T>
 struct sentence_graph_batch : token_sequences<T> {
   grid_batch grid;
-  vec<index_t const> members;      // (b) the number of asked nodes that are tokens
-  vec<index_t const> role_edges;   // (cells + tokens + b): the edges (t, a), (t, t), and one edge of each graph
-  vec<index_t const> pair_edges;   // (pairs + columns + b): the edges (a, b), (a, a), and one edge of each graph
-  vec<index_t const> pair_or_own;  // (pairs): pair p has the number p, or pairs + a if it is the pair (a, a)
+  vec<index_t const> members;     // (b) the number of queried nodes that are tokens
+  vec<index_t const> role_edges;  // (cells + tokens + b): the edges (t, a), (t, t), and one edge of each graph
+  vec<index_t const> pair_edges;  // (pairs + columns + b): the edges (a, b), (a, a), and one edge of each graph
+  vec<index_t const> score_row;   // (pairs): pair p has the number p, or pairs + a if it is the pair (a, a)
 
   sentence_graph_dims dims() const { return {this->graphs.dims, grid.dims}; }
 
@@ -81,7 +81,7 @@ struct sentence_graph_batch : token_sequences<T> {
     f(members, grid.dims.graphs);
     f(role_edges, dims().read_by_roles());
     f(pair_edges, dims().read_by_pairs());
-    f(pair_or_own, grid.dims.pairs);
+    f(score_row, grid.dims.pairs);
   }
   /// Returns a batch of these sizes for planning memory.  The views of the batch have no memory.
   static sentence_graph_batch measured(sentence_graph_dims const& dims) {

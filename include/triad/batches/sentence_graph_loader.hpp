@@ -28,13 +28,13 @@
 
 namespace triad {
 
-/// An edge of a graph.  `from` and `to` are indices into the asked nodes.
+/// An edge of a graph.  `from` and `to` are indices into the queried nodes.
 struct labelled_edge {
   index_t from, label, to;
 
   friend auto operator<=>(labelled_edge const&, labelled_edge const&) = default;
 };
-/// A label of a node.  `node` is an index into the asked nodes.
+/// A label of a node.  `node` is an index into the queried nodes.
 struct labelled_node {
   index_t node, label;
 
@@ -43,7 +43,7 @@ struct labelled_node {
 /// A sentence with its graph.  All spans may be empty, except for `tokens`.
 struct sentence_graph {
   std::span<index_t const> tokens;
-  std::span<index_t const> asked;  // the tokens that are asked nodes, in ascending order; all slots follow them
+  std::span<index_t const> queried;  // the tokens that are queried nodes, in ascending order; all slots follow them
   std::span<labelled_edge const> edges{};
   std::span<labelled_node const> labels{};
   index_t label = -1;  // of the graph; negative: none
@@ -63,7 +63,7 @@ struct sentence_graph_tables {
 /// The weights of the parts of the loss that are not about the answers.
 struct graph_loss_weights {
   double bag = 0;       // of the labels that any pair of a graph has
-  double pointers = 0;  // of asked tokens that keep their own roles
+  double pointers = 0;  // of queried tokens that keep their own roles
 };
 
 template <backend Ex, class T>
@@ -82,9 +82,9 @@ class sentence_graph_loader {
                              graph_answers<T>::measured(capacity.grid, tables.labels)),
                 where) {
     expect_capacity({{"tokens", capacity.grid.rows},
-                     {"asked nodes", capacity.grid.columns},
+                     {"queried nodes", capacity.grid.columns},
                      {"cells", capacity.grid.cells},
-                     {"pairs of asked nodes", capacity.grid.pairs}});
+                     {"pairs of queried nodes", capacity.grid.pairs}});
     auto const& g = capacity.graphs;
     auto const& z = capacity.grid;
     auto const room = [](auto& values, index_t count) { values.resize(static_cast<std::size_t>(count)); };
@@ -94,7 +94,7 @@ class sentence_graph_loader {
          {&rows_, &columns_, &row_begin_, &column_begin_, &cell_begin_, &pair_begin_, &members_, &label_, &graph_edge_})
       room(*v, g.graphs);
     room(cell_edge_, z.cells), room(row_edge_, z.rows), room(pair_edge_, z.pairs), room(column_edge_, z.columns);
-    room(pair_or_own_, z.pairs);
+    room(score_row_, z.pairs);
     room(role_edges_, capacity.read_by_roles()), room(pair_edges_, capacity.read_by_pairs());
     room(edge_target_, z.pairs * tables.labels.edge), room(node_target_, z.columns * tables.labels.node);
     room(bag_target_, z.graphs * tables.labels.edge);
@@ -108,21 +108,21 @@ class sentence_graph_loader {
   /// Sets the weights of the parts of the loss.  They hold for every batch until the next call.
   void weigh(graph_loss_weights const& weights) { weights_ = weights; }
   sentence_graph_dims dims() const { return {graphs_.dims(), grid_}; }
-  /// Returns true if a sentence of n tokens with this number of asked tokens fits.
-  bool has_room(index_t n, index_t asked) const {
+  /// Returns true if a sentence of n tokens with this number of queried tokens fits.
+  bool has_room(index_t n, index_t queried) const {
     return n > 0 && graphs_.has_room(n + tables_.slots) &&
-           fits(grid_ + grid_of(n, asked + tables_.slots), capacity_.grid);
+           fits(grid_ + grid_of(n, queried + tables_.slots), capacity_.grid);
   }
 
   /// Adds a sentence.  Throws contract_violation if the sentence does not fit, or if one of its numbers is not in the
   /// tables.
   void add(sentence_graph const& s) {
-    auto const n = static_cast<index_t>(s.tokens.size()), e = static_cast<index_t>(s.asked.size()), k = tables_.slots,
+    auto const n = static_cast<index_t>(s.tokens.size()), e = static_cast<index_t>(s.queried.size()), k = tables_.slots,
                m = e + k, all = n + k;
     expect(s, n, m);
     TRIAD_EXPECTS(has_room(n, e), detail::no_room("sentence_graph_loader",
                                                   "a sentence of " + std::to_string(n) + " tokens, " +
-                                                      std::to_string(e) + " of them asked,",
+                                                      std::to_string(e) + " of them queried,",
                                                   dims(), capacity_));
     auto const first = graphs_.add(all);
     auto const begin = std::exchange(grid_, grid_ + grid_of(n, m));
@@ -131,7 +131,7 @@ class sentence_graph_loader {
     row_begin_[graph] = begin.rows, column_begin_[graph] = begin.columns, cell_begin_[graph] = begin.cells,
     pair_begin_[graph] = begin.pairs;
     auto const edge = [&](index_t i, index_t j) { return first.rows + i * all + j; };
-    auto const node = [&](index_t a) { return a < e ? s.asked[at(a)] : n + a - e; };
+    auto const node = [&](index_t a) { return a < e ? s.queried[at(a)] : n + a - e; };
     for (index_t i = 0; i < all; ++i) {
       token_[at(first.nodes + i)] = i < n ? s.tokens[at(i)] : tables_.tokens + i - n;
       position_[at(first.nodes + i)] = i;
@@ -181,7 +181,7 @@ class sentence_graph_loader {
       in.members = put(members_, b);
       in.role_edges = put(role_edges_, dims().read_by_roles());
       in.pair_edges = put(pair_edges_, dims().read_by_pairs());
-      in.pair_or_own = put(pair_or_own_, grid_.pairs);
+      in.score_row = put(score_row_, grid_.pairs);
       auto const targets = [&](std::vector<std::uint8_t> const& values, index_t rows, index_t columns) {
         return reshape(put(values, rows * columns), rows, columns);
       };
@@ -212,9 +212,9 @@ class sentence_graph_loader {
     TRIAD_EXPECTS(n > 0, "sentence_graph_loader: a sentence without tokens, expected 1 or more");
     for (auto const token : s.tokens) within("token", token, tables_.tokens);
     index_t before = -1;
-    for (auto const token : s.asked) {
-      within("the asked token", token, n);
-      TRIAD_EXPECTS(token > before, "sentence_graph_loader: the asked tokens " + std::to_string(before) + ", " +
+    for (auto const token : s.queried) {
+      within("the queried token", token, n);
+      TRIAD_EXPECTS(token > before, "sentence_graph_loader: the queried tokens " + std::to_string(before) + ", " +
                                         std::to_string(token) + ", expected ascending numbers, each once");
       before = token;
     }
@@ -246,7 +246,7 @@ class sentence_graph_loader {
       index_t const m = columns_[at(g)], first = pair_begin_[at(g)];
       for (index_t a = 0; a < m; ++a)
         for (index_t c = 0; c < m; ++c)
-          pair_or_own_[at(first + a * m + c)] = a == c ? grid_.pairs + column_begin_[at(g)] + a : first + a * m + c;
+          score_row_[at(first + a * m + c)] = a == c ? grid_.pairs + column_begin_[at(g)] + a : first + a * m + c;
     }
     auto const mean = T(1) / static_cast<T>(std::max<index_t>(b, 1));
     factor_ = {mean, static_cast<T>(weights_.bag) * mean, static_cast<T>(weights_.pointers) * mean};
@@ -260,7 +260,7 @@ class sentence_graph_loader {
   std::vector<index_t> token_, position_, self_, relation_;
   std::vector<index_t> rows_, columns_, row_begin_, column_begin_, cell_begin_, pair_begin_, members_, label_;
   std::vector<index_t> cell_edge_, row_edge_, pair_edge_, column_edge_, graph_edge_;
-  std::vector<index_t> role_edges_, pair_edges_, pair_or_own_;
+  std::vector<index_t> role_edges_, pair_edges_, score_row_;
   std::vector<std::uint8_t> edge_target_, node_target_, bag_target_;
   std::vector<T> factor_;
   batch_upload<Ex> upload_;
