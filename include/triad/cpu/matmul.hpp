@@ -92,6 +92,11 @@ void finish_block(epilogue<T> const& e, T* block, index_t step, index_t row, ind
   }
 }
 
+#if defined(TRIAD_KERNELS)
+TRIAD_KERNELS template void finish_block<float>(epilogue<float> const&, float*, index_t, index_t, index_t, index_t,
+                                                index_t, matrix<bfloat16 const>);
+#endif
+
 inline stored_factor factor_of(matrix<float const> x) {
   blas_layout const layout(x);
   return {x.data_handle(), layout.transpose == CblasTrans ? factor_form::columns : factor_form::rows, layout.leading};
