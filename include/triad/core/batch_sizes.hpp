@@ -29,7 +29,7 @@ concept has_graphs = requires(Input const& in) { in.graphs.dims; };
 
 /// Returns the sizes of a batch.
 template <class Input>
-auto const& dims_of_batch(Input const& in) {
+auto dims_of_batch(Input const& in) {
   if constexpr (has_dims<Input>)
     return in.dims();
   else

@@ -1,0 +1,201 @@
+// A head that labels pairs of nodes through predicates.  Every token may be a predicate with three roles: the first
+// node of an edge, the second node of an edge, and a node with a label.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   p_t   = sigmoid(P y(t, t) + c)        (tokens, R): whether token t is a predicate for the label of an edge
+//   q_t   = sigmoid(Q y(t, t) + e)        (tokens, U): whether token t is a predicate for the label of a node
+//   rho   = sigmoid(W y(t, a) + f)        (cells, 3): whether the queried node a has each of the three roles at token t
+//   P(a, r, b) = 1 - prod over t of (1 - p_t[r] rho_1[t, a] rho_2[t, b])
+//   P(a, u)    = 1 - prod over t of (1 - q_t[u] rho_3[t, a])
+//   P(r in the graph) = 1 - prod over t of (1 - p_t[r])
+//   graph(g)   = S y(k, k) + h, a softmax;   k: the first slot, or the first token without slots
+//
+// So one word can make many edges, and many words can make one edge.  Which token makes an edge is not in the data: it
+// is latent, and explain reads it from the values that forward() saves.  The scores are log(1 - P) (ops/noisy_or.hpp).
+//
+// With pointers, the roles of a node are those of the head of the list to which the node belongs:
+//
+//   rho'[t, a] = sum over c of H(a, c) rho[t, c]                 layers/heads/role_pointers.hpp
+//
+// The model gives the states y in the order of sentence_graph_batch::role_edges.
+#pragma once
+
+#include "triad/layers/heads/graph_loss.hpp"
+#include "triad/layers/heads/role_pointers.hpp"
+#include "triad/layers/linear.hpp"
+#include "triad/ops/mix_columns.hpp"
+#include "triad/ops/noisy_or.hpp"
+
+namespace triad {
+
+struct predicate_head_options {
+  graph_label_counts labels{};
+  bool bag = true;             // also computes the probabilities that a graph has each label of edges
+  index_t pointers_after = 0;  // the layer after which pointers of lists are read; 0: no pointers
+  list_pointer_options lists{};
+};
+
+template <class T, index_t D = dyn>
+struct predicate_head {
+  using value_type = T;
+  using states = tensor<T, dyn, D>;  // (cells + tokens + b, d)
+  using output = graph_scores<T>;
+  using map = linear<T, D, dyn>;
+  using values = tensor<T, dyn, dyn>;
+  static constexpr probability_form probabilities = probability_form::log_misses;
+  static constexpr index_t roles = 3;
+
+  [[no_unique_address]] extents<D> shape;
+  predicate_head_options options;
+
+  constexpr index_t width() const { return shape.extent(0); }
+  constexpr graph_label_counts const& label_counts() const { return options.labels; }
+  constexpr bool points() const { return options.pointers_after > 0; }
+  constexpr map to(index_t count) const { return {extents<D, dyn>(width(), count)}; }
+  constexpr role_pointers<T, D> pointers() const { return {shape, options.lists}; }
+  /// The edges whose states the head reads, and their number.
+  static vec<index_t const> read(sentence_graph_batch<T> const& in) { return in.role_edges; }
+  static constexpr index_t count(sentence_graph_dims const& dims) { return dims.read_by_roles(); }
+  static constexpr bool has_inner = true;
+  /// The layer whose states point() reads; 0: none.
+  constexpr index_t inner() const { return options.pointers_after; }
+
+  template <class S>
+  struct fields {
+    fields_of<map, S> predicate, label, role, graph;
+    fields_of<role_pointers<T, D>, S> pointers;  // without memory if the head has no pointers
+    bool points;
+    template <class F>
+    constexpr void each(F&& f) {
+      f("predicate", predicate);
+      f("label", label);
+      f("role", role);
+      f("graph", graph);
+      if (points) f("pointers", pointers);
+    }
+  };
+  struct saved {
+    values predicate, label;  // (tokens, R), (tokens, U): p and q
+    values role, mixed;       // (cells, 3) each: rho and rho'
+    typename role_pointers<T, D>::saved pointers;
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const map_to = [&](index_t count) { return plan<S>(to(count), place); };
+    auto const& z = options.labels;
+    arena nowhere;
+    return {
+        map_to(z.edge), map_to(z.node), map_to(roles), map_to(z.graph), plan<S>(pointers(), points() ? place : nowhere),
+        points()};
+  }
+  saved plan_saved(arena& place, sentence_graph_dims const& dims, keep kept = keep::everything) const {
+    auto const& z = dims.grid;
+    auto const make = [&](index_t rows, index_t columns) { return place.make<values>(rows, columns); };
+    return {make(z.rows, options.labels.edge), make(z.rows, options.labels.node), make(z.cells, roles),
+            make(points() ? z.cells : 0, roles), pointers().plan_saved(place, points() ? z : grid_dims{}, kept)};
+  }
+  output plan_output(arena& place, sentence_graph_dims const& dims) const {
+    auto const& z = dims.grid;
+    auto const make = [&](index_t rows, index_t columns) { return place.make<values>(rows, columns); };
+    return {make(z.pairs, options.labels.edge), make(z.columns, options.labels.node),
+            make(z.graphs, options.labels.graph), make(options.bag ? z.graphs : 0, options.labels.edge),
+            place.make<vec<T>>(points() ? z.pairs : 0)};
+  }
+
+  /// Computes the pointers from the states x of all edges after layer inner().  Call it before forward().
+  template <backend Ex>
+  void point(Ex& ex, call const& c, fields<T const> w, sentence_graph_batch<T> const& in, const_view<states> x,
+             saved const& s) const {
+    pointers().forward(ex, c, w.pointers, in, x, s.pointers);
+  }
+
+  /// Overwrites the scores and s.
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, sentence_graph_batch<T> const& in, const_view<states> y,
+               saved const& s, output const& scores) const {
+    auto const& z = in.grid.dims;
+    auto const probabilities_of = [&](auto const& from, index_t first, index_t rows, values p) {
+      if (p.extent(1) == 0) return;
+      to(p.extent(1)).forward(ex, c, from, rows_of(y, first, rows), {}, p);
+      transform(ex, sigmoid{}, p, p);
+    };
+    probabilities_of(w.role, 0, z.cells, s.role);
+    probabilities_of(w.predicate, z.cells, z.rows, s.predicate);
+    probabilities_of(w.label, z.cells, z.rows, s.label);
+    if (scores.graph.extent(1) > 0)
+      to(scores.graph.extent(1)).forward(ex, c, w.graph, rows_of(y, z.cells + z.rows, z.graphs), {}, scores.graph);
+    if (points()) {
+      mix_columns(ex, in.grid, in.grid, in.grid.pair_begin, vec<T const>(pointers().heads(s.pointers)),
+                  as_matrix(read_only(s.role)), as_matrix(s.mixed));
+      transform(ex, unchanged{}, pointers().pointers(s.pointers), scores.pointers);
+    }
+    auto const p = matrix<T const>(as_matrix(s.predicate));
+    noisy_or(ex, in.grid, p, ends_of(taken(s)), as_matrix(scores.edge));
+    if (scores.node.extent(1) > 0)
+      noisy_or(ex, in.grid, matrix<T const>(as_matrix(s.label)), third_of(taken(s)), as_matrix(scores.node));
+    if (scores.bag.extent(0) > 0) noisy_or(ex, in.grid, p, no_matrix<T const>(), as_matrix(scores.bag));
+  }
+
+  /// Overwrites dy.  If the head has pointers, also overwrites dheads (pairs) with the gradient of H, which add_inner()
+  /// takes.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, sentence_graph_batch<T> const& in, const_view<states> y,
+                saved const& s, output const& d, states dy, vec<T> dheads, fields<T> gradient) const {
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    auto const& z = in.grid.dims;
+    auto const make = [&](index_t rows, index_t columns) { return scratch.make<values>(rows, columns); };
+    auto const dp = make(z.rows, options.labels.edge), dq = make(z.rows, options.labels.node),
+               dtaken = make(z.cells, roles), drole = points() ? make(z.cells, roles) : dtaken;
+    auto const p = matrix<T const>(as_matrix(s.predicate));
+
+    if (d.node.extent(1) > 0)
+      noisy_or_grad(ex, in.grid, matrix<T const>(as_matrix(s.label)), third_of(taken(s)),
+                    matrix<T const>(as_matrix(d.node)), as_matrix(dq), column_block(dtaken, 2, 1));
+    else
+      fill(ex, T(0), dtaken);
+    noisy_or_grad(ex, in.grid, p, ends_of(taken(s)), matrix<T const>(as_matrix(d.edge)), as_matrix(dp),
+                  column_block(dtaken, 0, 2));
+    if (d.bag.extent(0) > 0) {
+      auto const more = make(z.rows, options.labels.edge);
+      noisy_or_grad(ex, in.grid, p, no_matrix<T const>(), matrix<T const>(as_matrix(d.bag)), as_matrix(more),
+                    no_matrix<T>());
+      transform(ex, plus{}, dp, more, dp);
+    }
+    if (points())
+      mix_columns_grad(ex, in.grid, in.grid, in.grid.pair_begin, vec<T const>(pointers().heads(s.pointers)),
+                       as_matrix(read_only(s.role)), as_matrix(read_only(dtaken)), dheads, as_matrix(drole));
+
+    auto const part = [&](auto const& from, index_t first, index_t rows, values probability, values dprobability,
+                          auto const& sum, epilogue<T> const& after) {
+      if (probability.extent(1) == 0) return;
+      transform(ex, sigmoid_grad{}, probability, dprobability, dprobability);
+      to(probability.extent(1))
+          .backward(ex, c, from, rows_of(y, first, rows), {}, dprobability, rows_of(dy, first, rows), sum, after);
+    };
+    auto const of_tokens = rows_of(dy, z.cells, z.rows), of_graphs = rows_of(dy, z.cells + z.rows, z.graphs);
+    part(w.role, 0, z.cells, s.role, drole, gradient.role, {});
+    part(w.predicate, z.cells, z.rows, s.predicate, dp, gradient.predicate, {});
+    part(w.label, z.cells, z.rows, s.label, dq, gradient.label, {.residual = as_matrix(read_only(of_tokens))});
+    if (d.graph.extent(1) > 0)
+      to(d.graph.extent(1))
+          .backward(ex, c, w.graph, rows_of(y, z.cells + z.rows, z.graphs), {}, d.graph, of_graphs, gradient.graph);
+    else
+      fill(ex, T(0), of_graphs);
+  }
+  /// Adds to dx, the gradient of the states that point() read.
+  template <backend Ex>
+  void add_inner(Ex& ex, call const& c, fields<T const> w, sentence_graph_batch<T> const& in, saved const& s,
+                 output const& d, vec<T const> dheads, states dx, fields<T> gradient) const {
+    pointers().backward(ex, c, w.pointers, in, s.pointers, dheads, vec<T const>(d.pointers), dx, gradient.pointers);
+  }
+
+ private:
+  /// The roles after pointers: rho' or rho.
+  matrix<T const> taken(saved const& s) const { return as_matrix(read_only(points() ? s.mixed : s.role)); }
+  static matrix<T const> ends_of(matrix<T const> role) { return column_block(role, 0, 2); }
+  static matrix<T const> third_of(matrix<T const> role) { return column_block(role, 2, 1); }
+};
+
+}  // namespace triad

@@ -1,0 +1,145 @@
+// Tests the head that labels graphs through predicates: probabilities against loops over tokens, and the gradient.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/layers/heads/predicate_head.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
+#include "tests/layers/heads/graph_sentences.hpp"
+#include "tests/layers/heads/scores_of_graphs.hpp"
+#include "tests/layers/outcome.hpp"
+
+namespace layers_predicate_head_tests {
+
+using namespace triad;
+using head_type = predicate_head<double>;
+using read = tensor<double const, dyn, dyn>;
+using states = tensor<double, dyn, dyn>;
+
+constexpr index_t d = 3;
+
+struct run {
+  test::graph_sentences sentences;
+  sentence_graph_batch<double> in = sentences.loader.upload().first;
+  head_type head;
+  index_t rows = head_type::count(in.dims()), all = in.graphs.dims.rows, pairs = in.grid.dims.pairs;
+
+  explicit run(predicate_head_options o) : sentences(o.labels), head{extents<dyn>(d), o} {}
+
+  template <class Ex>
+  void forward(Ex& ex, call const& c, head_type::fields<double const> w, read x, read y, head_type::saved const& s,
+               graph_scores<double> const& scores) const {
+    if (head.inner() > 0) head.point(ex, c, w, in, x, s);
+    head.forward(ex, c, w, in, y, s, scores);
+  }
+};
+
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+
+TEST_CASE("an edge, a label and a bag have the probability that some token is their predicate") {
+  reference::backend ex;
+  for (index_t pointers_after : {0, 1}) {
+    CAPTURE(pointers_after);
+    run r({.labels = {2, 2, 3}, .bag = true, .pointers_after = pointers_after, .lists = {.squarings = 1}});
+    parameter_set<head_type, reference::backend> p(r.head, holding::values);
+    auto const values = test::random_values(p.flat_values().extent(0), 4);
+    std::copy(values.begin(), values.end(), p.flat_values().data_handle());
+    auto const y = test::random_values(r.rows * d, 5, 2), x = test::random_values(r.all * d, 6, 2);
+    test::scores_of_graphs<head_type> found(r.head, r.in.dims());
+    test::spoiled_memory const memory([&](arena& place) { return r.head.plan_saved(place, r.in.dims()); });
+    auto place = memory.place();
+    auto const saved = r.head.plan_saved(place, r.in.dims());
+    test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
+      r.forward(backend, c, p.values(), read(x.data(), r.all, d), read(y.data(), r.rows, d), saved, found.scores);
+    });
+    auto const w = p.values();
+    auto const map = [&](auto const& linear, index_t row, index_t column) {
+      double sum = linear.bias(column);
+      for (index_t k = 0; k < d; ++k) sum += linear.weight(column, k) * y[static_cast<std::size_t>(row * d + k)];
+      return sum;
+    };
+    auto const& z = r.in.grid;
+    constexpr double kappa = 1 - 1e-6;
+    for (index_t g = 0; g < z.dims.graphs; ++g) {
+      index_t const n = z.rows(g), m = z.columns(g);
+      auto const role = [&](index_t t, index_t a, index_t k) {
+        auto const one = [&](index_t c) { return logistic(map(w.role, z.cell_begin(g) + t * m + c, k)); };
+        if (pointers_after == 0) return one(a);
+        double sum = 0;
+        for (index_t c = 0; c < m; ++c)
+          sum += r.head.pointers().heads(saved.pointers)(z.pair_begin(g) + a * m + c) * one(c);
+        return sum;
+      };
+      auto const predicate = [&](auto const& linear, index_t t, index_t label) {
+        return logistic(map(linear, z.dims.cells + z.row_begin(g) + t, label));
+      };
+      for (index_t label = 0; label < 2; ++label) {
+        double bag = 1;
+        for (index_t t = 0; t < n; ++t) bag *= 1 - kappa * predicate(w.predicate, t, label);
+        CHECK_THAT(found.scores.bag(g, label), test::WithinAbs(std::log(bag), 1e-12));
+        for (index_t a = 0; a < m; ++a) {
+          double none = 1;
+          for (index_t t = 0; t < n; ++t) none *= 1 - kappa * predicate(w.label, t, label) * role(t, a, 2);
+          CHECK_THAT(found.scores.node(z.column_begin(g) + a, label), test::WithinAbs(std::log(none), 1e-12));
+          for (index_t b = 0; b < m; ++b) {
+            double missed = 1;
+            for (index_t t = 0; t < n; ++t)
+              missed *= 1 - kappa * predicate(w.predicate, t, label) * role(t, a, 0) * role(t, b, 1);
+            CHECK_THAT(found.scores.edge(z.pair_begin(g) + a * m + b, label), test::WithinAbs(std::log(missed), 1e-12));
+          }
+        }
+      }
+      for (index_t label = 0; label < 3; ++label)
+        CHECK_THAT(found.scores.graph(g, label),
+                   test::WithinAbs(map(w.graph, z.dims.cells + z.dims.rows + g, label), 1e-12));
+    }
+    CHECK(found.scores.pointers.extent(0) == (pointers_after > 0 ? r.pairs : 0));
+  }
+}
+
+TEST_CASE("a head of predicates has the gradient of its scores, with and without its options") {
+  for (auto const& options : {predicate_head_options{.labels = {2, 2, 3}, .bag = true, .pointers_after = 1},
+                              predicate_head_options{.labels = {2, 2, 3}, .bag = true},
+                              predicate_head_options{.labels = {2, 0, 0}, .bag = false},
+                              predicate_head_options{.labels = {2, 0, 0}, .bag = false, .pointers_after = 1}}) {
+    CAPTURE(options.labels.node, options.pointers_after);
+    run r(options);
+    test::scores_of_graphs<head_type> const dscores(r.head, r.in.dims(), 5);
+    CHECK_GRADIENT(test::check_use(
+        r.head, {{"x", test::random_values(r.all * d, 1)}, {"y", test::random_values(r.rows * d, 2)}},
+        [&](auto& parameters, variables const& at, variables* g) {
+          reference::backend ex;
+          read const x(at[1].values.data(), r.all, d), y(at[2].values.data(), r.rows, d);
+          test::scores_of_graphs<head_type> found(r.head, r.in.dims());
+          test::spoiled_memory const memory([&](arena& place) { return r.head.plan_saved(place, r.in.dims()); });
+          auto place = memory.place();
+          auto const saved = r.head.plan_saved(place, r.in.dims());
+          std::vector<double> dheads(static_cast<std::size_t>(r.pairs));
+          test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
+            r.forward(backend, c, parameters.values(), x, y, saved, found.scores);
+            if (g == nullptr) return;
+            states const dx((*g)[1].values.data(), r.all, d), dy((*g)[2].values.data(), r.rows, d);
+            fill(backend, 0.0, dx);
+            r.head.backward(backend, c, parameters.values(), r.in, y, saved, dscores.scores, dy,
+                            make_vec(dheads.data(), r.head.inner() > 0 ? r.pairs : 0), parameters.gradients());
+            if (r.head.inner() > 0)
+              r.head.add_inner(backend, c, parameters.values(), r.in, saved, dscores.scores,
+                               make_vec<double const>(dheads.data(), r.pairs), dx, parameters.gradients());
+          });
+          return found.along(dscores);
+        }));
+  }
+}
+
+TEST_CASE("a head of predicates lists its parameters by name, those of pointers only if it has them") {
+  auto const plain = test::paths_of(head_type{extents<dyn>(d), {.labels = {2, 2, 3}}});
+  CHECK(plain == std::vector<std::string>{"predicate.weight", "predicate.bias", "label.weight", "label.bias",
+                                          "role.weight", "role.bias", "graph.weight", "graph.bias"});
+  auto const pointing = test::paths_of(head_type{extents<dyn>(d), {.labels = {2, 2, 3}, .pointers_after = 2}});
+  CHECK((pointing.size() == plain.size() + 10 && pointing.back() == "pointers.self_score.bias"));
+}
+
+}  // namespace layers_predicate_head_tests
