@@ -36,6 +36,7 @@
 #include "triad/models/graph_model.hpp"
 #include "triad/models/relation_transformer.hpp"
 #include "triad/models/roberta.hpp"
+#include "triad/models/sentence_to_graph.hpp"
 #include "triad/models/transformer_parser.hpp"
 #include "triad/models/tree_machine.hpp"
 #include "triad/models/tree_trace.hpp"
