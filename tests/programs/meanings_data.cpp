@@ -157,7 +157,7 @@ TEST_CASE("a file is summarised") {
                               "2 of 2 graphs come back from the numbers of a model\n");
   auto const queried = saved(folder, queries, "a.tsv");
   CHECK_THAT(inspected(queried), contains("2 of 2 graphs come back from the numbers of a model, 2 of them as they are "
-                                        "written in the file\n1 left out: an entity is twice in the question\n"));
+                                          "written in the file\n1 left out: an entity is twice in the question\n"));
   auto const unsorted = saved(folder, queries + "Did M0 sing\tASK WHERE { M0 b c . M0 a b }\n", "b.tsv");
   CHECK_THAT(inspected(unsorted),
              contains("2 of them as they are written in the file, 3 up to the order of conjuncts\n"));
