@@ -2,9 +2,9 @@
 // queried whether they are nodes.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model has one column for each queried token, and one for each slot.  If every word of the training set either always
-// is a node or never is one, tokens are queried by word: only the words that are nodes are queried, and each of them is a
-// node.  Otherwise every token is queried, and the model's answer says which tokens are nodes.
+// A model has one column for each queried token, and one for each slot.  If every word of the training set either
+// always is a node or never is one, tokens are queried by word: only the words that are nodes are queried, and each of
+// them is a node.  Otherwise every token is queried, and the model's answer says which tokens are nodes.
 //
 // A node that is a span is queried at its last token.  Two kinds of labels are internal, and are in no graph:
 //   (k tokens)   the node is a span of k tokens; nodes of one token do not have it
@@ -123,8 +123,8 @@ class vocabulary {
     return labels_.name(static_cast<int>(label - internal_labels()));
   }
 
-  /// Returns whether tokens of this word are queried.  If tokens are queried by word, words that the training set does not
-  /// have are queried too, since a new word may be a name.
+  /// Returns whether tokens of this word are queried.  If tokens are queried by word, words that the training set does
+  /// not have are queried too, since a new word may be a name.
   bool queries(index_t word) const { return !by_word_ || queried_.count(word) != 0; }
   /// Returns whether every token of this word is a node.  A token that is an unknown word is a node only if it has an
   /// edge or a label.

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A sentence has n tokens and K slots.  The layers compute states of all ordered pairs of these n + K nodes.  The graph
-// has m queried nodes: first the queried tokens, in the order of the sentence, then the K slots.  The heads answer for the
-// queried nodes only:
+// has m queried nodes: first the queried tokens, in the order of the sentence, then the K slots.  The heads answer for
+// the queried nodes only:
 //
 //   edges    labels of each ordered pair (a, b) of queried nodes, any number of them
 //   nodes    labels of each queried node, any number of them

@@ -3,7 +3,7 @@
 //
 //   edge((a, b), r) = w_r . y(a, b) + c_r,  P = sigmoid(edge)        for each ordered pair of queried nodes
 //   node(a, u)      = v_u . y(a, a) + e_u,  P = sigmoid(node)        for each queried node
-//   graph(g)        = s_g . y(k, k) + f_g,  P = softmax(graph)       k: the first slot, or the first token without slots
+//   graph(g)        = s_g . y(k, k) + f_g,  P = softmax(graph)       k: the first slot, or else the first token
 //
 // The model gives the states y in the order of sentence_graph_batch::pair_edges.
 #pragma once

@@ -1,5 +1,5 @@
-// Pointers of coordinated nodes.  An queried token may take over the roles of an earlier queried token, as the members of a
-// list do: in "M0 , M1 and M2 directed M3", M1 and M2 are what M0 is.
+// Pointers of coordinated nodes.  A queried token may take over the roles of an earlier queried token, as the members
+// of a list do: in "M0 , M1 and M2 directed M3", M1 and M2 have the roles of M0.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   z_ab = norm(x(a, b))                                        x (rows, d): states of edges;  a, b: queried nodes
