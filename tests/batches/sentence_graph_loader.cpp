@@ -26,7 +26,7 @@ using bits = std::vector<std::uint8_t>;
 // Two sentences, of 3 tokens with token 2 queried, and of 1 token without queried tokens.  Both have 2 slots.
 struct two {
   numbers tokens{4, 0, 3}, queried{2}, one{1};
-  std::vector<labelled_edge> edges{{0, 2, 1}, {0, 0, 1}, {1, 2, 0}};
+  std::vector<sentence_edge> edges{{0, 2, 1}, {0, 0, 1}, {1, 2, 0}};
   std::vector<labelled_node> labels{{2, 1}};
   loader_type loader{sentence_graph_of(3, 2, 3) + sentence_graph_of(1, 2, 2), tables};
 
@@ -87,7 +87,7 @@ TEST_CASE("a sentence with numbers that no table has is refused with a sentence"
   auto& loader = both.loader;
   loader.clear();
   numbers const far{5}, twice{1, 1}, last{3};
-  std::vector<labelled_edge> const edge{{0, 3, 0}}, from{{5, 0, 0}};
+  std::vector<sentence_edge> const edge{{0, 3, 0}}, from{{5, 0, 0}};
   std::vector<labelled_node> const label{{0, 2}};
   CHECK_THROWS_WITH(loader.add({.tokens = far, .queried = {}}), test::contains("token 5, expected 0 to 4"));
   CHECK_THROWS_WITH(loader.add({.tokens = {}, .queried = {}}), test::contains("without tokens"));

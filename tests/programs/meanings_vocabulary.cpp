@@ -75,7 +75,7 @@ TEST_CASE("if each word always is a node or never is one, only nodes are queried
   auto const third = numbered(train[2].graph, v, 1, left_out);
   REQUIRE(third);
   CHECK(third->queried == numbers{1, 2, 3});
-  CHECK(third->edges == std::vector<triad::labelled_edge>{{0, 0, 3}, {1, 0, 0}, {1, 1, 3}});
+  CHECK(third->edges == std::vector<triad::sentence_edge>{{0, 0, 3}, {1, 0, 0}, {1, 1, 3}});
   CHECK(third->labels.empty());
   CHECK(third->graph_label == 0);
   CHECK(third->spans().edges.data() == third->edges.data());
@@ -112,7 +112,7 @@ TEST_CASE("a span is queried at its last token, and its length is a label") {
   auto const first = numbered(train[0].graph, v, 2, left_out);
   REQUIRE(first);
   CHECK(first->queried == numbers{2});
-  CHECK(first->edges == std::vector<triad::labelled_edge>{{0, 0, 2}});
+  CHECK(first->edges == std::vector<triad::sentence_edge>{{0, 0, 2}});
   CHECK(first->labels == std::vector<triad::labelled_node>{{0, 1}});
   CHECK(first->graph_label == -1);
   for (auto const& row : train) CHECK(comes_back(row.graph, v));

@@ -20,7 +20,7 @@ namespace triad::programs::meanings {
 struct example {
   std::vector<index_t> tokens{};        // the number of each token's word
   std::vector<index_t> queried{};       // the indices of the queried tokens, ascending
-  std::vector<labelled_edge> edges{};   // sorted; the ends are columns
+  std::vector<sentence_edge> edges{};   // sorted; the ends are columns
   std::vector<labelled_node> labels{};  // sorted; the nodes are columns; including internal labels
   index_t graph_label = -1;             // -1: none
 

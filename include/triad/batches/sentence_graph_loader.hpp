@@ -29,10 +29,10 @@
 namespace triad {
 
 /// An edge of a graph.  `from` and `to` are indices into the queried nodes.
-struct labelled_edge {
+struct sentence_edge {
   index_t from, label, to;
 
-  friend auto operator<=>(labelled_edge const&, labelled_edge const&) = default;
+  friend auto operator<=>(sentence_edge const&, sentence_edge const&) = default;
 };
 /// A label of a node.  `node` is an index into the queried nodes.
 struct labelled_node {
@@ -44,7 +44,7 @@ struct labelled_node {
 struct sentence_graph {
   std::span<index_t const> tokens;
   std::span<index_t const> queried;  // the tokens that are queried nodes, in ascending order; all slots follow them
-  std::span<labelled_edge const> edges{};
+  std::span<sentence_edge const> edges{};
   std::span<labelled_node const> labels{};
   index_t label = -1;  // of the graph; negative: none
 };

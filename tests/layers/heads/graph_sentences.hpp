@@ -18,7 +18,7 @@ struct graph_sentences {
 
   sentence_graph_tables tables;
   std::vector<index_t> first{2, 0, 4, 2}, second{1}, third{3, 0}, queried{0, 1, 3}, one{0};
-  std::vector<labelled_edge> edges{{0, 1, 2}, {0, 0, 2}, {1, 1, 3}, {3, 1, 0}}, loop{{0, 0, 0}};
+  std::vector<sentence_edge> edges{{0, 1, 2}, {0, 0, 2}, {1, 1, 3}, {3, 1, 0}}, loop{{0, 0, 0}};
   std::vector<labelled_node> labels{{0, 0}, {0, 1}, {3, 1}};
   loader_type loader;
 
