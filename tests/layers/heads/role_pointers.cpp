@@ -33,7 +33,7 @@ struct run {
   }
 };
 
-TEST_CASE("an queried node points to itself and to earlier queried tokens, a slot to itself") {
+TEST_CASE("a queried node points to itself and to earlier queried tokens, a slot to itself") {
   reference::backend ex;
   run r;
   parameter_set<role_pointers<double>, reference::backend> p(r.layer, holding::values);

@@ -1,0 +1,164 @@
+// The interface of a model from sentences to graphs on one backend, and the options of the program.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "numbered.hpp"
+#include "shared/backend/network.hpp"
+#include "shared/data/questions.hpp"
+#include "shared/run/learner.hpp"
+#include "triad/batches/sentence_graph_loader.hpp"
+#include "triad/train/attention_table.hpp"
+#include "vocabulary.hpp"
+
+namespace triad::programs::meanings {
+
+/// The defaults are our own settings.
+struct options : stack_options {
+  int least_count = 1;  // least number of times that a word of the dictionary occurs in the training set
+  int slots = 0;        // nodes that no token names; 0: as many as the training graphs have
+
+  std::string head = "predicates";  // predicates: tokens with roles; edges: labels straight from the states
+  triangle_form attention = triangle_form::full;
+  int max_offset = 2;          // longest distance in tokens with its own relative position
+  bool lists = false;          // members of a list take over the roles of the list's first member
+  int lists_after = 2;         // the layer whose states show the lists
+  double list_penalty = 1.2;   // weight of the penalty of list members that keep their own roles
+  double list_accuracy = 0.6;  // the penalty begins when this fraction of the training graphs is right
+  double bag = 0.5;            // weight of the loss of the labels that any pair of a graph has
+
+  int updates = 6000, evaluate_every = 200;
+  int batch = 32;      // sentences in a batch
+  int dev_size = 500;  // largest number of sentences that a checkpoint is validated on
+  double decay = 0;
+
+  double threshold = 0.5;         // evaluate, predict, explain: probability from which on a label is there
+  std::string sentence;           // predict, explain
+  std::string format = "json";    // predict: json, query, dot
+  programs::questions questions;  // predict
+  bool unknown = false;           // predict, explain: replaces unknown words by <unk>
+  bool confusion = false;         // evaluate
+  int count = 300;                // generate: number of training commands
+
+  options() {
+    model = "edge-transformer";
+    layers = 4;
+    width = 64;
+    heads = 4;
+    hidden_factor = 2;
+    dropout = 0.1;
+    rate = 1.2e-3;
+    warmup = 300;
+    average = 0.997;
+  }
+  void settle() override;
+  void each(option_list& f) override;
+};
+
+/// Sets the defaults of o.preset.
+///   cfq-queries   the clean recipe for CFQ's questions: lists, a penalty from a training accuracy of 0.6 on
+///   small         some thousand sentences of your own in a few minutes
+inline void apply_preset(options& o) {
+  if (o.preset == "cfq-queries") {
+    o.slots = 4;
+    o.lists = true;
+  }
+  if (o.preset == "small") {
+    o.updates = 1500;
+    o.evaluate_every = 150;
+    o.warmup = 100;
+    o.rate = 2e-3;
+    o.average = 0.99;
+  }
+  if (o.preset == "smoke") {
+    o.layers = 2;
+    o.width = 16;
+    o.heads = 2;
+    o.dropout = 0;
+    o.lists_after = 1;
+    o.warmup = 0;
+    o.updates = 20;
+    o.evaluate_every = 10;
+    o.batch = 8;
+    o.dev_size = 8;
+    o.average = 0;
+  }
+}
+
+/// The model's answer for one sentence, as numbers.
+struct found_graph {
+  std::vector<index_t> edges;             // from, relation, to of each edge
+  std::vector<index_t> labels;            // column, label of each label
+  index_t graph_label = -1;               // -1: graphs have no label
+  std::vector<float> edge_probabilities;  // of each edge in `edges`
+  std::vector<float> label_probabilities;
+  float graph_probability = 0;
+};
+inline auto tied_parts(found_graph& g) {
+  return std::tie(g.edges, g.labels, g.graph_label, g.edge_probabilities, g.label_probabilities, g.graph_probability);
+}
+
+/// What the tokens of one sentence contribute to its graph: the predicates and the roles of ops/noisy_or.hpp.
+struct found_causes {
+  index_t tokens = 0, columns = 0, relations = 0, labels = 0;
+  std::vector<float> predicate;  // (tokens, relations)
+  std::vector<float> label;      // (tokens, labels)
+  std::vector<float> role;       // (tokens, columns, 3)
+  std::vector<float> heads;      // (columns, columns): whose roles a column takes; empty: the model has no lists
+
+  /// The probability that token t makes the edge, and that it makes the label of the column.
+  double of_edge(index_t t, index_t from, index_t relation, index_t to) const {
+    return static_cast<double>(predicate[at(t * relations + relation)]) * role_of(t, from, 0) * role_of(t, to, 1);
+  }
+  double of_label(index_t t, index_t column, index_t name) const {
+    return static_cast<double>(label[at(t * labels + name)]) * role_of(t, column, 2);
+  }
+
+ private:
+  static std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+  double role_of(index_t t, index_t column, index_t k) const { return role[at((t * columns + column) * 3 + k)]; }
+};
+
+/// Sizes of a model and of its batches.
+struct network_room {
+  sentence_graph_tables tables;
+  sentence_graph_dims capacity;
+  bool learns;  // false: memory for inference only
+};
+
+class network : public learner {
+ public:
+  using options = meanings::options;
+  using vocabulary = meanings::vocabulary;
+  using room = network_room;
+
+  // To use a batch: clear it, add sentences, then call one of the functions below.
+  virtual void clear() = 0;
+  /// Adds a sentence to the batch.  Returns false if the batch has no memory left for the sentence.
+  virtual bool add(example const& e) = 0;
+  /// Sets the weights of the parts of the loss of the next batches.
+  virtual void weigh(graph_loss_weights const& weights) = 0;
+  /// Returns the graphs of the sentences of the batch.
+  virtual std::vector<found_graph> const& infer() = 0;
+  /// Returns what the tokens of the only sentence of the batch contribute.  infer() must have been called before.
+  /// Returns no tokens if the model has no predicates.
+  virtual found_causes causes() = 0;
+  /// Returns the attention of an edge to all tokens and slots.  infer() must have been called before.  The table has no
+  /// rows if the model was made for inference only.
+  virtual attention_table<float> attention(attention_place const& at) = 0;
+
+  /// The update from which on list members are pressed to take over roles; negative: not yet.  Checkpoints keep it.
+  std::int64_t pressed_from = -1;
+
+  /// Makes the model that the options describe, and moves the backend into the model.  The source file of each backend
+  /// calls this function.
+  template <class Ex>
+  static std::unique_ptr<network> make(Ex ex, options const& o, room const& z);
+};
+
+}  // namespace triad::programs::meanings

@@ -1,0 +1,11 @@
+# Writes a few questions and queries like those of CFQ as train and dev.
+function(write_queries folder)
+  set(text "")
+  foreach(m RANGE 0 3)
+    math(EXPR n "(${m} + 1) % 4")
+    string(APPEND text "Did M${m} direct M${n}\tSELECT count ( * ) WHERE { M${m} film.director.film M${n} }\n")
+    string(APPEND text "Who directed M${m}\tSELECT DISTINCT ?x0 WHERE { ?x0 a people.person . ?x0 film.director.film M${m} }\n")
+  endforeach()
+  file(WRITE ${folder}/dev.tsv "${text}")
+  file(WRITE ${folder}/train.tsv "${text}Did M1 direct M1\tSELECT count ( * ) WHERE { M1 film.director.film M1 }\n")
+endfunction()

@@ -1,0 +1,255 @@
+// The options of the program, and training.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "program.hpp"
+#include "shared/cli/record.hpp"
+#include "shared/cli/say.hpp"
+#include "shared/processes/first_writes.hpp"
+#include "shared/report/refuse.hpp"
+#include "shared/run/digest.hpp"
+#include "shared/run/permute.hpp"
+#include "shared/run/run_folder.hpp"
+#include "shared/run/seed_means.hpp"
+#include "triad/batches/room_for.hpp"
+#include "triad/train/schedule.hpp"
+
+namespace triad::programs::meanings {
+
+void options::each(option_list& f) {
+  f("data", &data, "Folder with train, dev and test .jsonl, .tsv, .conllu or .sdp, gzipped or not")
+      .also({"evaluate"})
+      .path();
+  stack_options::each(f);
+  f.seldom("min-count", &least_count, "The dictionary has words that occur this often in the training set").positive();
+  f("slots", &slots, "Nodes that no token names; 0: as many as the training graphs have")
+      .between(0, most_slots)
+      .shapes()
+      .within(0, [] { return most_slots; });
+  f("head", &head, "predicates: every token may be a predicate with roles; edges: labels straight from the states")
+      .one_of({"predicates", "edges"})
+      .shapes();
+  f("lists", &lists,
+    "Members of a list take over the roles of its first member: prior knowledge about coordination.  Of --head "
+    "predicates")
+      .shapes();
+  f.seldom("lists-after", &lists_after, "The layer whose states show the lists")
+      .between(1, most_layers)
+      .shapes()
+      .within(1, [] { return most_layers; });
+  f.seldom("list-penalty", &list_penalty, "Weight of the penalty of list members that keep their own roles")
+      .not_negative();
+  f.seldom("list-accuracy", &list_accuracy,
+           "The penalty begins at the first checkpoint at which this fraction of a sample of the training graphs is "
+           "right")
+      .between(0.0, 1.0);
+  f.seldom("bag", &bag, "Weight of the loss of the labels that any pair of nodes has.  Of --head predicates")
+      .not_negative();
+  f("attention", &attention, "Full, value-ablation, attention-ablation, both-ablations, flat").shapes();
+  f.seldom("max-offset", &max_offset, "Tokens so far apart, and farther, have one relative position")
+      .between(1, most_offset)
+      .shapes()
+      .within(1, [] { return most_offset; });
+  f("batch", &batch, "Sentences in a batch").positive();
+  f("updates", &updates, "Batches to train on").positive().length();
+  f.seldom("evaluate-every", &evaluate_every, "Updates between two checkpoints").positive();
+  f.seldom("dev-size", &dev_size, "Sentences that a checkpoint is measured on; 0: all of dev").not_negative().free();
+  f.seldom("weight-decay", &decay, "Weight decay of AdamW").not_negative();
+
+  f("threshold", &threshold, "A label is in the graph from this probability on")
+      .only({"evaluate", "predict", "explain"})
+      .between(0.0, 1.0);
+  f("confusion", &confusion, "Say which labels of edges are taken for which: the ten most frequent pairs")
+      .only({"evaluate"});
+  f("out", &out, "Folder for the graphs, NAME.jsonl of each part, labels.csv and confusion.csv")
+      .only({"evaluate"})
+      .file_or_folder();
+  f("sentence", &sentence, "Words separated by spaces: \"Did M0 marry M1\"").only({"predict", "explain"}).question();
+  f("format", &format, "json; query, for runs on CFQ; dot, a picture for Graphviz")
+      .only({"predict"})
+      .one_of({"json", "query", "dot"});
+  f("unknown", &unknown, "Read words that the model does not know as <unk>, instead of refusing them")
+      .only({"predict", "explain"});
+  questions.each(f, "A sentence, as --sentence has it, or {\"tokens\": [...]}");
+  f("out", &out, "Folder for graph.dot").only({"explain"}).file_or_folder();
+  f("out", &out, "Folder of the new data set").only({"generate"}).required().file_or_folder();
+  f("count", &count, "Training commands").only({"generate"}).positive();
+  f("seed", &seed, "Of the training commands").only({"generate"});
+  f.force(&force, {"evaluate", "explain"});
+}
+
+void options::settle() {
+  stack_options::settle();
+  bool const edges = head == "edges";
+  if (edges && lists) refuse("--lists is about the roles of --head predicates, which --head edges does not have");
+  if (lists && lists_after >= layers)
+    refuse("--lists-after {} is not before the last of {} layers; give a smaller one", lists_after, layers);
+  if (list_penalty > 0 && lists && list_accuracy <= 0)
+    refuse(
+        "--list-accuracy is {}; expected more than 0: with a penalty from the first update on, all nodes become "
+        "members of lists",
+        list_accuracy);
+}
+
+graph_training::graph_training(options const& o, data_set const& data) : options_(o), data_(data) {
+  words_ = vocabulary::of(data.train, o.least_count, patterns_of(data.format));
+  for (auto const& row : data.train) {
+    auto reason = row.left_out;
+    if (reason.empty()) {
+      if (auto e = numbered(row.graph, words_, o.slots, reason)) {
+        examples_.push_back(std::move(*e));
+        continue;
+      }
+    }
+    ++left_out_[reason];
+  }
+  if (examples_.empty()) refuse("{}: no training sentence has a graph that can be learned", o.data);
+  batches_.emplace(examples_.size(), o.batch, true, o.seed);
+  dev_ = sample(data.dev, o.dev_size);
+  measured_on_train_ = dev_.empty();
+  constexpr int shown = 300;  // enough for a fraction of 0.6 with an error of 0.03
+  if (measured_on_train_ || o.lists) sample_ = sample(data.train, shown);
+  if (measured_on_train_) dev_ = sample(data.train, o.dev_size);
+}
+
+learner& graph_training::net() {
+  if (net_) return *net_;
+  auto const& o = options_;
+  std::vector<sentence_graph_dims> all;
+  for (auto const& e : examples_)
+    all.push_back(sentence_graph_of(static_cast<index_t>(e.tokens.size()), o.slots,
+                                    static_cast<index_t>(e.queried.size()) + o.slots));
+  auto room = room_for(all, std::min(all.size(), static_cast<std::size_t>(o.batch)), [](auto const& d) { return d; });
+  auto const hold = [&](auto const&, std::vector<given_row> const& rows) {
+    for (auto const& row : rows) room = larger(room, dims_of(row.graph.tokens, words_, o.slots));
+  };
+  hold("train", data_.train);
+  each_part(data_, hold);
+  net_ = make<network>(o, {.tables = tables_of(words_, o), .capacity = room, .learns = true},
+                       {.batches = fmt::format("batches of {} sentences", o.batch),
+                        .remedy = "take a smaller --batch, or --recompute",
+                        .unit = "tokens",
+                        .larger = [] { return std::vector<sized_example>(); }});
+  return *net_;
+}
+
+run_plan graph_training::plan() {
+  example_digest all;
+  for (auto const& e : examples_) {
+    all.begin();
+    for (auto const token : e.tokens) all.add({token});
+    for (auto const token : e.queried) all.add({token});
+    for (auto const& one : e.edges) all.add({one.from, one.label, one.to});
+    for (auto const& one : e.labels) all.add({one.node, one.label});
+    all.add({e.graph_label});
+  }
+  return {.model = options_.model,
+          .updates = options_.updates,
+          .epoch_updates = options_.evaluate_every,
+          .batch = options_.batch,
+          .example = "sentences",
+          .record = record_of(options_, words_),
+          .data = all.setting(),
+          .length = "updates",
+          .fixed = "the learning rate falls along a cosine to the last update",
+          .measured = "exact match"};
+}
+
+double graph_training::rate(std::int64_t update) {
+  cosine_warmup const schedule{options_.rate, static_cast<double>(options_.warmup),
+                               static_cast<double>(options_.updates), 0.02};
+  return schedule.rate(static_cast<std::uint64_t>(update));
+}
+
+double graph_training::list_weight(std::int64_t update) const {
+  auto const from = net_->pressed_from;
+  if (!options_.lists || from < 0 || update < from) return 0;
+  constexpr double ramp = 200, fall = 1.3, least = 0.1;
+  auto const since = static_cast<double>(update - from);
+  auto const left = static_cast<double>(std::max<std::int64_t>(1, options_.updates - from));
+  return options_.list_penalty * std::min(1.0, (since + 1) / ramp) * std::max(least, 1 - fall * since / left);
+}
+
+std::size_t graph_training::begin_update(std::int64_t update) {
+  (void)net();
+  auto const batch = batches_->batch(update);
+  batch_.assign(batch.begin(), batch.end());
+  net_->weigh({.bag = options_.bag, .pointers = list_weight(update)});
+  return batch_.size();
+}
+
+double graph_training::validate() {
+  (void)net();
+  // A penalty from the first update on makes every node a member of a list, before the model knows any role.
+  if (options_.lists && net_->pressed_from < 0 &&
+      meanings::score(*net_, data_.format, sample_, words_).exact_match() >= options_.list_accuracy)
+    net_->pressed_from = static_cast<std::int64_t>(net_->step());
+  return meanings::score(*net_, data_.format, dev_, words_).exact_match();
+}
+
+std::vector<part_scores> graph_training::score() {
+  std::vector<part_scores> scores;
+  each_part(data_, [&](auto const& name, auto const& rows) {
+    scores.push_back(scores_of(name, meanings::score(*net_, data_.format, rows, words_)));
+  });
+  return scores;
+}
+
+namespace {
+
+std::string percent(double part) { return fmt::format("{:.2f}", 100 * part); }
+
+std::string told(part_scores const& p) {
+  std::string text = p.part;
+  for (auto const& [name, value] : p.figures) text += fmt::format("  {} {}", name, percent(value));
+  return text + fmt::format("  ({} sentences)", p.examples);
+}
+
+void describe(graph_training& work, data_set const& data, options const& o) {
+  auto const& v = work.words();
+  say("{} training sentences, {} words, {} labels of edges, {} labels of nodes, {} slots; {}; {} updates a pass\n",
+      work.examples(), v.words().size() - dictionary::specials, v.relations().size(), v.label_count(), o.slots,
+      v.by_word() ? "queried by word" : "every token is queried", work.updates_of_a_pass());
+  for (auto const& [reason, count] : work.left_out()) say("  {} left out: {}\n", count, reason);
+  each_part(data, [](auto const& name, auto const& rows) { say("  {}: {} sentences\n", name, rows.size()); });
+  if (work.measured_on_train())
+    fmt::print("  no dev part: checkpoints are measured on {} of the training sentences\n", work.measured());
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int train(options& o) {
+  auto const data = data_of(o, true);
+  if (o.slots == 0)
+    for (auto const& row : data.train)
+      if (row.left_out.empty()) o.slots = std::max(o.slots, slots_of(row.graph));
+  run_folder const folder(o.out);
+  seed_runs of_seeds(o, o.out);
+  while (of_seeds.next()) {
+    graph_training work(o, data);
+    if (of_seeds.fits_to_minutes(work)) continue;
+    if (of_seeds.is_first()) describe(work, data, o);
+    auto const* const r = of_seeds.train(work);
+    if (!r) return interrupted_status();
+    fmt::print("seed {}: {} exact match {}  ({:.0f} s){}\n", r->seed, work.measured_on_train() ? "training" : "dev",
+               r->validations.empty() ? "not measured" : percent(r->validation), r->seconds,
+               failure_of(*r, "  failed: below 50"));
+    for (auto const& part : r->parts) say("{}\n", told(part));
+  }
+  auto const& runs = of_seeds.all();
+  if (runs.size() > 1) fmt::print("\n{}{}\n", table_of(runs, percent), whose_mean(runs, o.seed));
+  if (!o.out.empty()) {
+    write_plots(o, runs, {"sum of cross entropies", "exact match"});
+    first_writes(o.out + "/scores.csv", scores_csv(runs, percent));
+    say("{}", where_it_lies(o.out, o.seed, o.seeds, "scores"));
+  }
+  say("{}", remedy_of(runs));
+  return status_of(runs);
+}
+
+}  // namespace triad::programs::meanings
