@@ -4,6 +4,7 @@
 #include "tests/models/alone.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <numeric>
@@ -21,6 +22,7 @@
 #include "triad/batches/edge_pair_loader.hpp"
 #include "triad/batches/graph_loader.hpp"
 #include "triad/batches/pair_loader.hpp"
+#include "triad/batches/sentence_graph_loader.hpp"
 #include "triad/batches/sentence_loader.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/decoding/edge_decoder.hpp"
@@ -31,6 +33,7 @@
 #include "triad/models/graph_attention_network.hpp"
 #include "triad/models/relation_transformer.hpp"
 #include "triad/models/roberta.hpp"
+#include "triad/models/sentence_to_graph.hpp"
 #include "triad/models/transformer_parser.hpp"
 #include "triad/train/parameters.hpp"
 #include "triad/train/runner.hpp"
@@ -189,6 +192,47 @@ void dependencies_alone(engine_use const& use, char const* name, Model const& mo
         append(to, y.arc, g.edge_begin(b), g.size(b) * g.size(b));
         append(to, y.relation, g.node_begin(b) * relations, g.size(b) * relations);
       });
+}
+
+/// Every second token is queried, and there are two slots.
+template <class Model>
+void sentence_graphs_alone(engine_use const& use, char const* name, Model const& model,
+                           sentence_graph_tables const& tables) {
+  CAPTURE(name);
+  constexpr std::array<index_t, 6> lengths{4, 1, 2, 9, 15, 21};
+  auto const queried = [](index_t n) {
+    tokens all;
+    for (index_t i = 0; i < n; i += 2) all.push_back(i);
+    return all;
+  };
+  expect_same_alone(use, lengths.size(), many_examples, [&](cpu::backend& ex, order const& which) {
+    sentence_graph_dims room;
+    for (auto i : which) room = room + sentence_graph_of(lengths[i], tables.slots, (lengths[i] + 1) / 2 + tables.slots);
+    sentence_graph_loader<cpu::backend, float> loader(room, tables);
+    for (auto i : which) {
+      auto const sentence = drawn(lengths[i], 0, tables.tokens, i);
+      auto const nodes = queried(lengths[i]);
+      loader.add({.tokens = sentence, .queried = nodes});
+    }
+    runner run(ex, model, room);
+    draw(run.parameters());
+    auto const in = loader.upload().first;
+    auto const scores = run(in);
+    std::vector<numbers> found;
+    for (index_t g = 0; g < in.grid.dims.graphs; ++g) {
+      index_t const m = in.grid.columns(g);
+      auto& own = found.emplace_back();
+      auto const rows = [&](auto const& view, index_t first, index_t count) {
+        append(own, view, first * view.extent(1), count * view.extent(1));
+      };
+      rows(scores.edge, in.grid.pair_begin(g), m * m);
+      rows(scores.node, in.grid.column_begin(g), m);
+      rows(scores.graph, g, 1);
+      if (scores.bag.extent(0) > 0) rows(scores.bag, g, 1);
+      if (scores.pointers.extent(0) > 0) append(own, scores.pointers, in.grid.pair_begin(g), m * m);
+    }
+    return found;
+  });
 }
 
 // ---- encoder-decoders of tokens -------------------------------------------------------------------------------------
@@ -421,6 +465,17 @@ void expect_parsers_same_alone(engine_use const& use) {
   parser_alone(use, "transformer parser", transformer_parser<float>({words, kinds, 2, false, token_layer}));
   edge_trunk_options of_edges;
   of_edges.tokens = words, of_edges.relations = 2 * reach + 1, of_edges.layers = 2, of_edges.layer = edge_layer;
+  sentence_graph_tables const tables{.tokens = words, .slots = 2, .reach = reach, .labels = {5, 3, 2}};
+  sentence_to_graph_options const to_graph{
+      .tokens = tables.token_rows(), .relations = tables.relation_rows(), .layers = 3, .layer = edge_layer};
+  extents<dyn> const of_width(width);
+  sentence_graphs_alone(use, "sentence to graph, edges",
+                        edge_sentence_to_graph<float>(to_graph, {of_width, tables.labels}), tables);
+  for (index_t after : {0, 2})
+    sentence_graphs_alone(
+        use, "sentence to graph, predicates",
+        predicate_sentence_to_graph<float>(to_graph, {of_width, {.labels = tables.labels, .pointers_after = after}}),
+        tables);
   dependencies_alone(use, "dependency parser of edges", edge_dependency_parser<float>(of_edges, {relations}));
   token_trunk_options const of_tokens{.tokens = words, .layers = 2, .layer = token_layer};
   dependencies_alone(use, "biaffine dependency parser",
