@@ -15,6 +15,7 @@
 #include "fused_model.hpp"
 #include "parser.hpp"
 #include "relation.hpp"
+#include "sentence_graphs.hpp"
 #include "training.hpp"
 #include "tree_machine.hpp"
 #include "tree_machine_parts.hpp"
@@ -25,9 +26,9 @@
 namespace triad::golden {
 
 using families =
-    std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, cogs_transformer, et_cfq, dep_heads, rat, rrat,
-               optim, clipping, sched, train_clutrr, dtm_tpr, dtm_DE, dtm_ops, dtm_data, dtm_interp, dtm_nta, dtm_full,
-               train_dtm, lrf_fuse, lrf_enc_layer, lrf_dec_layer, lrf_model>;
+    std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, cogs_transformer, et_cfq, dep_heads,
+               sentence_to_graph, rat, rrat, optim, clipping, sched, train_clutrr, dtm_tpr, dtm_DE, dtm_ops, dtm_data,
+               dtm_interp, dtm_nta, dtm_full, train_dtm, lrf_fuse, lrf_enc_layer, lrf_dec_layer, lrf_model>;
 
 namespace detail {
 template <class F>

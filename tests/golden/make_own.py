@@ -5,8 +5,8 @@
 This program is independent of the library in two ways. The models are written again from their formulas. The gradients
 are not derived, but computed by the complex step, df/dx = Im f(x + ih) / h, which has no cancellation, so it is exact
 up to rounding (own_files.py). This file has the optimisers and calls all other files: own_edges.py has Edge
-Transformers, own_parsers.py has heads of dependency parsers, own_sequences.py has encoders and decoders, and
-own_trees.py has trees and the tree machine.
+Transformers, own_graphs.py has models from sentences to labelled graphs, own_parsers.py has heads of dependency
+parsers, own_sequences.py has encoders and decoders, and own_trees.py has trees and the tree machine.
 """
 # SPDX-License-Identifier: Apache-2.0
 import json, sys
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+import own_graphs
 import own_parsers
 import own_sequences
 import own_trees
@@ -125,6 +126,7 @@ def main(folder):
                  {"num_warmup_steps": 2, "num_training_steps": 5.5}, "b", 7)
     save_updates(folder, "adam_decay", random, "Adam", {"lr": 0.01, "eps": 1e-3, "weight_decay": 0.2}, None, None, None, 3)
 
+    own_graphs.main(folder)
     own_parsers.main(folder)
     own_trees.main(folder)
     own_sequences.main(folder)

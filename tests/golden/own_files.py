@@ -1,5 +1,5 @@
-"""Code that make_own.py, own_parsers.py, own_sequences.py and own_trees.py share: parts of models over real or complex
-numbers, gradients by the complex step, and files."""
+"""Code that make_own.py, own_graphs.py, own_parsers.py, own_sequences.py and own_trees.py share: parts of models over
+real or complex numbers, gradients by the complex step, and files."""
 # SPDX-License-Identifier: Apache-2.0
 import json, struct
 
