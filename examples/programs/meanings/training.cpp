@@ -201,8 +201,6 @@ std::vector<part_scores> graph_training::score() {
 
 namespace {
 
-std::string percent(double part) { return fmt::format("{:.2f}", 100 * part); }
-
 std::string told(part_scores const& p) {
   std::string text = p.part;
   for (auto const& [name, value] : p.figures) text += fmt::format("  {} {}", name, percent(value));

@@ -48,8 +48,6 @@ std::function<sentence_graph_dims(vocabulary const&, int)> room_of(data_set cons
   };
 }
 
-std::string percent(double part) { return fmt::format("{:.2f}", 100 * part); }
-
 /// Returns a table of precision, recall and F1 for each label.
 std::string table_of(std::string const& what, std::map<std::string, overlap> const& all) {
   text_table table({what, "given", "precision", "recall", "F1"});
