@@ -15,13 +15,14 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 inline constexpr index_t norm_chunk = 64;  // rows
 
 namespace detail {
-/// Normalises rows.  Calls then(r, y) for each row while it is in the cache.  y is the address of its result.
-template <class T, class Then>
+/// Normalises rows.  If `rounded_y` is not empty, also writes y to it in bfloat16.  One function for both, which the
+/// target triad::kernels compiles, so that y has the same bits.
+template <class T>
 void normalise_rows(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon, matrix<T> y,
-                    vec<T> mean, vec<T> rstd, Then const& then) {
+                    vec<T> mean, vec<T> rstd, matrix<bfloat16> rounded_y) {
   index_t const d = x.extent(1);
   T const *const g = gain.data_handle(), *const b = bias.data_handle();
-  parallel_rows(ex, x.extent(0), norm_chunk, [=, &then](index_t first, index_t count, int) {
+  parallel_rows(ex, x.extent(0), norm_chunk, [=](index_t first, index_t count, int) {
     for (index_t r = first; r < first + count; ++r) {
       T const* const from = &x(r, 0);
       T* const to = &y(r, 0);
@@ -36,17 +37,23 @@ void normalise_rows(backend& ex, matrix<T const> x, vec<T const> gain, vec<T con
       for (index_t c = 0; c < d; ++c) to[c] = g[c] * ((from[c] - m) * s) + b[c];
       mean(r) = m;
       rstd(r) = s;
-      then(r, to);
+      if constexpr (std::same_as<T, float>)
+        if (rounded_y.extent(0) != 0) round_matrix(to, d, 1, d, &rounded_y(r, 0), d, 1, d);
     }
   });
 }
+
+#if defined(TRIAD_KERNELS)
+TRIAD_KERNELS template void normalise_rows<float>(backend&, matrix<float const>, vec<float const>, vec<float const>,
+                                                  float, matrix<float>, vec<float>, vec<float>, matrix<bfloat16>);
+#endif
 }  // namespace detail
 
 template <class T>
 void do_layer_norm(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon, matrix<T> y,
                    vec<T> mean, vec<T> rstd) {
   if (x.stride(1) != 1 || y.stride(1) != 1) return reference::do_layer_norm(ex, x, gain, bias, epsilon, y, mean, rstd);
-  detail::normalise_rows(ex, x, gain, bias, epsilon, y, mean, rstd, [](index_t, T const*) {});
+  detail::normalise_rows(ex, x, gain, bias, epsilon, y, mean, rstd, no_matrix<bfloat16>());
 }
 
 /// Also writes y to `rounded`, in bfloat16.  A derived backend may have a norm of its own, which writes y first.
@@ -57,7 +64,7 @@ void do_layer_norm(Ex& ex, matrix<float const> x, vec<float const> gain, vec<flo
   auto const round = [&](index_t r, float const* row) { round_matrix(row, d, 1, d, &rounded_y(r, 0), d, 1, d); };
   if constexpr (std::same_as<Ex, backend>)
     if (x.stride(1) == 1 && y.stride(1) == 1)
-      return detail::normalise_rows(ex, x, gain, bias, epsilon, y, mean, rstd, round);
+      return detail::normalise_rows(ex, x, gain, bias, epsilon, y, mean, rstd, rounded_y);
   do_layer_norm(ex, x, gain, bias, epsilon, y, mean, rstd);
   TRIAD_EXPECTS(y.stride(1) == 1, "layer_norm: y to be rounded has strides between columns, expected rows of elements");
   parallel_rows(ex, x.extent(0), norm_chunk, [&](index_t first, index_t count, int) {
