@@ -21,6 +21,7 @@ using straight = edge_sentence_to_graph<double>;
 using reified = predicate_sentence_to_graph<double>;
 
 constexpr index_t width = 6;
+static_assert(shows_attention<straight, reference::backend> && shows_attention<reified, reference::backend>);
 constexpr graph_label_counts labels{2, 2, 3};
 
 sentence_to_graph_options sizes(test::graph_sentences const& s, double dropout, bool tied = false) {

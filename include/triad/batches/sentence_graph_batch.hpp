@@ -62,7 +62,7 @@ constexpr void each_count(sentence_graph_dims& d, F&& f) {
   f.largest(d.grid.max_columns);
 }
 
-/// A batch of sentences with the nodes that are queried for.  The rows of the lists of edges are rows of the states of
+/// A batch of sentences with their queried nodes.  The rows of the lists of edges are rows of the states of
 /// all ordered pairs of tokens and slots.
 template <class T>
 struct sentence_graph_batch : token_sequences<T> {

@@ -161,13 +161,13 @@ struct sentence_to_graph {
   /// Overwrites `weights` with the attention weights of edge (i, j) of one sentence in layer k.  Call forward() with
   /// keep::everything first.
   template <backend Ex>
-  void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
-                         index_t j, matrix<T> weights) const {
+  void attention_weights(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, index_t k,
+                         index_t graph, index_t i, index_t j, matrix<T> weights) const {
     TRIAD_EXPECTS(k >= 0 && k < layers.count() && s.layers.keeps(k),
                   "attention_weights: layer " + std::to_string(k) + ", expected a layer from 0 to " +
                       std::to_string(layers.count() - 1) + " whose memory was kept; plan with keep::everything");
-    layers.layer.attention.weights(ex, c.child(0).child(k).child(0), first_input(in, s), s.layers.at(k).attention,
-                                   graph, i, j, weights);
+    layers.layer.attention_weights(ex, c.child(0).child(k), w.layers.at(k), first_input(in, s), s.layers.at(k), graph,
+                                   i, j, weights);
   }
 
  private:
