@@ -68,17 +68,12 @@ inline std::vector<std::string> patterns_of(data_format format) {
   return format == data_format::queries ? std::vector<std::string>{"M#"} : std::vector<std::string>();
 }
 
-/// Returns the rows of questions and queries, which may also come from CFQ's dataset.json (cfq/dataset.hpp).  A row's
-/// kind is that of its pair.  If the pair has none, the kind is the first word of the question.
+/// Returns the row of a question and its query.  The row's kind is that of the pair.  If the pair has none, the kind is
+/// the first word of the question.
 inline given_row row_of(text_pair const& pair) {
   auto row = graph_of_query(pair.source, pair.target);
   if (!pair.kind.empty()) row.graph.kind = pair.kind;
   return row;
-}
-inline std::vector<given_row> rows_of(std::vector<text_pair> const& pairs) {
-  std::vector<given_row> rows;
-  for (auto const& pair : pairs) rows.push_back(row_of(pair));
-  return rows;
 }
 
 /// Reads a file, gzipped or not.  Throws data_error with file and line.
@@ -134,6 +129,30 @@ inline std::string written_as(data_format format, given_row const& row, meaning 
     default:
       return json_line(m) + "\n";
   }
+}
+
+/// The ending, the first lines and the further lines of a file of predicted graphs, which read_rows() reads.  COGS and
+/// SLOG become JSON lines, because not every graph has a logical form.
+inline char const* ending_of_answers(data_format format) {
+  switch (format) {
+    case data_format::queries:
+      return ".tsv";
+    case data_format::conllu:
+      return ".conllu";
+    case data_format::sdp:
+      return ".sdp";
+    default:
+      return ".jsonl";
+  }
+}
+inline std::string head_of_answers(data_format format) {
+  return format == data_format::sdp ? std::string(sdp_header) + "\n" : std::string();
+}
+inline std::string answer_lines(data_format format, given_row const& row, meaning const& m) {
+  if (format == data_format::queries)
+    return question_of(m.tokens, true) + "\t" + query_of(m) + (m.kind.empty() ? "" : "\t" + m.kind) + "\n";
+  if (format == data_format::conllu || format == data_format::sdp) return written_as(format, row, m);
+  return json_line(m) + "\n";
 }
 
 /// Returns whether a graph is the right answer of a row.  The texts of queries are compared, as sets of conjuncts.  No

@@ -13,7 +13,8 @@ struct own_options : options {
 
   void each(option_list& f) override {
     f("preset", &preset,
-      "cfq-queries: for CFQ's questions; small: some thousand sentences in a few minutes; smoke: a few seconds, to try "
+      "cfq-queries: for CFQ's questions, with --lists, prior knowledge about coordination; small: some thousand "
+      "sentences in a few minutes; smoke: a few seconds, to try "
       "a data set; it learns nothing")
         .one_of({"cfq-queries", "small", "smoke"})
         .free();
@@ -31,7 +32,8 @@ int main(int argc, char** argv) {
   return run_program<own_options>(
       "meanings",
       "From a sentence to a labelled graph of its tokens and of slots: queries, logical forms, semantic dependencies.  "
-      "An Edge Transformer learns it from JSON lines, or from CFQ's questions and queries.",
+      "An Edge Transformer learns it from JSON lines, CFQ's queries, enhanced or semantic dependencies, or COGS' and "
+      "SLOG's logical forms.",
       [](own_options& o) {
         auto verbs = verbs_of(o);
         verbs.push_back(

@@ -13,7 +13,6 @@
 #include "shared/data/questions.hpp"
 #include "shared/run/learner.hpp"
 #include "triad/batches/sentence_graph_loader.hpp"
-#include "triad/train/attention_table.hpp"
 #include "vocabulary.hpp"
 
 namespace triad::programs::meanings {
@@ -61,7 +60,7 @@ struct options : stack_options {
 };
 
 /// Sets the defaults of o.preset.
-///   cfq-queries   the clean recipe for CFQ's questions: lists, a penalty from a training accuracy of 0.6 on
+///   cfq-queries   our settings for CFQ's questions: four slots, and lists, which are prior knowledge
 ///   small         some thousand sentences of your own in a few minutes
 inline void apply_preset(options& o) {
   if (o.preset == "cfq-queries") {
@@ -148,12 +147,9 @@ class network : public learner {
   /// Returns what the tokens of the only sentence of the batch contribute.  infer() must have been called before.
   /// Returns no tokens if the model has no predicates.
   virtual found_causes causes() = 0;
-  /// Returns the attention of an edge to all tokens and slots.  infer() must have been called before.  The table has no
-  /// rows if the model was made for inference only.
-  virtual attention_table<float> attention(attention_place const& at) = 0;
-
-  /// The update from which on list members are pressed to take over roles; negative: not yet.  Checkpoints keep it.
-  std::int64_t pressed_from = -1;
+  /// The update from which on list members that keep their own roles are penalised; negative: not yet.  Checkpoints
+  /// keep it.
+  std::int64_t penalty_from = -1;
 
   /// Makes the model that the options describe, and moves the backend into the model.  The source file of each backend
   /// calls this function.

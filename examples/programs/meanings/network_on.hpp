@@ -104,17 +104,11 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
     }
     return c;
   }
-  attention_table<float> attention([[maybe_unused]] attention_place const& at) override {
-    if constexpr (shows_attention<Model, Ex>)
-      return trainer_.attention_of_last(in_, at);
-    else
-      return {0, 0};
-  }
 
-  // The notes of a checkpoint end with the update from which on list members are pressed.
+  // The notes of a checkpoint end with the update at which the penalty of list members begins.
   void save(std::string const& path, run_record const& record) override {
     auto with = record;
-    if (this->pressed_from >= 0) with.notes += "; lists from " + std::to_string(this->pressed_from);
+    if (this->penalty_from >= 0) with.notes += "; lists from " + std::to_string(this->penalty_from);
     base::save(path, with);
   }
   std::string load(checkpoint const& file, run_record const& record) override {
@@ -122,7 +116,7 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
     auto const from = notes.find("; lists from ");
     long long update = -1;
     if (from != std::string::npos) std::sscanf(notes.c_str() + from, "; lists from %lld", &update);
-    this->pressed_from = update;
+    this->penalty_from = update;
     return notes.substr(0, from);
   }
 

@@ -42,7 +42,6 @@ struct graph_tally {
   long long rows = 0, exact = 0;
   overlap edges, pairs, labels;                      // edges with and without their labels; labels of nodes
   std::map<std::string, overlap> by_edge, by_label;  // of each label of edges, and of each label of nodes
-  long long graph_labels = 0;                        // rows whose label of the graph is right
   std::map<std::string, kind_tally> by_kind;
 
   double exact_match() const { return rows > 0 ? static_cast<double>(exact) / static_cast<double>(rows) : 0; }
@@ -64,7 +63,6 @@ struct graph_tally {
     labels.add(given.labels, found.labels);
     add_by_name(by_edge, given.edges, found.edges);
     add_by_name(by_label, given.labels, found.labels);
-    graph_labels += row.graph.label == predicted.label ? 1 : 0;
     if (confused != nullptr)
       for (auto const& pair : given.pairs) {
         auto const of = [&](std::set<std::tuple<node, node, std::string>> const& all) {

@@ -30,10 +30,9 @@ namespace {
 
 /// Reads the trained model, with memory for batches of `most` sentences of these sizes.
 trained<network> trained_network(options const& o, checkpoint const& file,
-                                 std::function<sentence_graph_dims(vocabulary const&, int slots)> const& capacity,
-                                 bool explaining = false) {
+                                 std::function<sentence_graph_dims(vocabulary const&, int slots)> const& capacity) {
   return {o, file, [=](vocabulary const& v, options const& of_run) {
-            return network_room{tables_of(v, of_run), capacity(v, of_run.slots), explaining};
+            return network_room{tables_of(v, of_run), capacity(v, of_run.slots), false};
           }};
 }
 
@@ -67,7 +66,7 @@ std::string labels_csv(std::string const& part, graph_tally const& t) {
 int evaluate(options const& o) {
   expect_other_folder(o.out, o.data, "graphs");
   auto const data = data_of(o, false);
-  std::string const ending = data_endings()[static_cast<std::size_t>(data.format)];
+  std::string const ending = ending_of_answers(data.format);
   std::vector<std::string> files{"confusion.csv", "labels.csv"};
   each_part(data, [&](auto const& name, auto const&) { files.push_back(name + ending); });
   expect_free_in_folder(o, files);
@@ -77,13 +76,13 @@ int evaluate(options const& o) {
   std::string csv = "part,of,label,given,found,both\n";
   each_part(data, [&](std::string const& name, std::vector<given_row> const& rows) {
     graph_tally t;
-    std::string text;
+    auto text = head_of_answers(data.format);
     predict_all(*model.net, rows, model.words, [&](given_row const& row, meaning const& predicted, found_graph const&) {
       t.add(row, predicted, is_right(data.format, row, predicted), &labels, name);
       if (o.out.empty()) return;
       auto written = predicted;
       written.kind = row.graph.kind;
-      text += written_as(data.format, row, written);
+      text += answer_lines(data.format, row, written);
     });
     say("{}  exact match {}  edges {}  pairs {}  labels {}  (F1; {} sentences)\n", name, percent(t.exact_match()),
         percent(t.edges.f1()), percent(t.pairs.f1()), percent(t.labels.f1()), t.rows);
@@ -125,7 +124,7 @@ std::vector<std::string> tokens_of_text(std::string const& text, vocabulary cons
   return v.patterns().empty() ? text::words(text) : words_of_question(text);
 }
 
-/// A model with room for any question that was queried so far.
+/// A model with memory for the largest question so far.
 class answering {
  public:
   explicit answering(options const& o) : options_(o), file_(open_run(o.run)), model_(with_room(64)) {}
@@ -161,6 +160,9 @@ class answering {
 int predict(options& o) {
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   answering model(o);
+  if (o.format == "query" && model.words().patterns().empty())
+    refuse(
+        "--format query is for runs on queries, and this run was trained on other graphs: give --format json or dot");
   given_answers graphs("a graph");
   auto const one = [&](std::string const& line) {
     bool const is_json = line.starts_with('{');

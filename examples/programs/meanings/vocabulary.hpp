@@ -1,5 +1,5 @@
 // The names that a model knows: words, relations of edges, labels of nodes and labels of graphs.  Also which tokens are
-// queried whether they are nodes.
+// queried, because they may be nodes.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A model has one column for each queried token, and one for each slot.  If every word of the training set either
