@@ -14,7 +14,7 @@ namespace {
 
 using triad::make_matrix;
 
-/// `grids` questions of `tokens` words, with `nodes` asked nodes each and `relations` relations.
+/// `grids` questions of `tokens` words, with `nodes` queried nodes each and `relations` relations.
 struct noisy_or_task {
   index_t grids, tokens, nodes, relations;
   bool train;
