@@ -15,8 +15,8 @@ struct ragged_grids {
   std::vector<index_t> rows, columns, row_begin, column_begin, cell_begin, pair_begin;
   grid_dims dims;
 
-  explicit ragged_grids(std::vector<std::pair<index_t, index_t>> const& sizes) {
-    for (auto const& [n, m] : sizes) {
+  explicit ragged_grids(std::vector<std::pair<index_t, index_t>> const& shapes) {
+    for (auto const& [n, m] : shapes) {
       rows.push_back(n);
       columns.push_back(m);
       row_begin.push_back(dims.rows);
