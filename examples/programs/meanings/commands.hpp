@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   command   clause [, then clause]...
-//   clause    verb objects [preposition place]  |  verb and verb object  |  tell NAME to verb objects
+//   clause    verb objects [preposition place]  |  verb and verb object  |  TELL NAME to verb objects
 //   objects   object [and object]
 //   object    the [colour] noun
+//   TELL      tell, ask, order, beg or remind
 //
 // Nodes are verbs, nouns, names, and slot 0, which is the person who is told.  Edges:
 //

@@ -77,7 +77,7 @@ void options::each(option_list& f) {
   questions.each(f, "A sentence, as --sentence has it, or {\"tokens\": [...]}");
   f("out", &out, "Folder for graph.dot").only({"explain"}).file_or_folder();
   f("out", &out, "Folder of the new data set").only({"generate"}).required().file_or_folder();
-  f("count", &count, "Training commands").only({"generate"}).positive();
+  f("count", &count, "Training commands").only({"generate"}).between(1, 20000);
   f("seed", &seed, "Of the training commands").only({"generate"});
   f.force(&force, {"evaluate", "explain"});
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -267,10 +268,16 @@ int generate(options const& o) {
   for (auto const seed : {dev_seed, test_seed}) refuse_seed(o, seed, "commands of dev and test");
   constexpr int tested = 200;
   std::vector<new_file> files;
+  std::set<std::string> all;  // no command is in two files
   auto const add = [&](char const* name, std::uint64_t seed, int count, int first, int last) {
     command_generator from(seed);
     std::string text;
-    for (int i = 0; i < count; ++i) text += json_line(from.next(first + i % (last - first + 1))) + "\n";
+    for (int i = 0; i < count;) {
+      auto const line = json_line(from.next(first + i % (last - first + 1)));
+      if (!all.insert(line).second) continue;
+      text += line + "\n";
+      ++i;
+    }
     files.push_back({std::string(name) + ".jsonl", std::move(text), fmt::format("{} commands", count)});
   };
   add("train", o.seed, o.count, 1, 2);
