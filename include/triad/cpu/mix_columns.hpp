@@ -37,11 +37,12 @@ void do_mix_columns(backend& ex, grid_batch const& from, grid_batch const& to, v
     T const* const weights = mix.data_handle() + g.weight;
     detail::each_block_of_values(x.extent(1), [&](auto width, index_t begin) {
       constexpr int K = decltype(width)::value;
+      constexpr std::size_t values = K;
       for (index_t t = 0; t < g.n; ++t)
         for (index_t a = 0; a < g.to; ++a) {
           T const *at = x.data_handle() + (g.from_cell + t * g.from) * x.stride(0) + begin, *const row =
                                                                                                 weights + a * g.from;
-          T sum[K] = {};
+          T sum[values] = {};
           for (index_t c = 0; c < g.from; ++c, at += x.stride(0))
             for (int k = 0; k < K; ++k) sum[k] += row[c] * at[k];
           std::copy_n(sum, K, y.data_handle() + (g.to_cell + t * g.to + a) * y.stride(0) + begin);
@@ -63,12 +64,13 @@ void do_mix_columns_grad(backend& ex, grid_batch const& from, grid_batch const& 
     std::fill_n(d_weights, g.to * g.from, T(0));
     detail::each_block_of_values(x.extent(1), [&](auto width, index_t begin) {
       constexpr int K = decltype(width)::value;
+      constexpr std::size_t values = K;
       for (index_t t = 0; t < g.n; ++t)
         for (index_t c = 0; c < g.from; ++c) {
           index_t const cell = g.from_cell + t * g.from + c;
           T const *const at = x.data_handle() + cell * x.stride(0) + begin,
                          *d = dy.data_handle() + g.to_cell * dy.stride(0) + t * g.to * dy.stride(0) + begin;
-          T sum[K] = {};
+          T sum[values] = {};
           for (index_t a = 0; a < g.to; ++a, d += dy.stride(0)) {
             T dot = 0;
             for (int k = 0; k < K; ++k) {

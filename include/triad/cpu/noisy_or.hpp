@@ -29,8 +29,9 @@ template <int Vectors, class Last, class Weight>
                                                     Weight const& weight, float* s) {
   using namespace simd;
   constexpr index_t together = 6;
-  floats product[Vectors], found[Vectors];
-  ints exponent[Vectors];
+  constexpr std::size_t vectors = Vectors;
+  floats product[vectors], found[vectors];
+  ints exponent[vectors];
 #pragma GCC unroll 4
   for (int v = 0; v < Vectors; ++v) product[v] = broadcast(1), found[v] = floats{}, exponent[v] = ints{};
   for (index_t first = 0; first < tokens; first += together) {
