@@ -68,6 +68,12 @@ TEST_CASE("a question is left out, with the reason, if its query has no graph ov
   CHECK(reason("Did M0 sing", "ASK WHERE { M0 spouse_s ?x0 . FILTER ( ?x0 != M0 ) }") == filters);
 }
 
+TEST_CASE("a query without conjuncts is a graph without edges") {
+  auto const row = graph_of_query("Did M0 sing", "ASK WHERE { }");
+  CHECK((row.left_out.empty() && row.graph.edges.empty() && row.graph.label == "ASK WHERE"));
+  CHECK(query_of(row.graph) == "ASK WHERE { }");
+}
+
 TEST_CASE("a text that is no query is refused") {
   auto const refused = [](char const* query, char const* message) {
     CAPTURE(query);
@@ -77,7 +83,7 @@ TEST_CASE("a text that is no query is refused") {
   refused("ASK WHERE { M0 a }", "a conjunct is \"M0 a\"");
   refused("ASK WHERE { a film ?x0 }", "a conjunct is \"a film ?x0\"");
   refused("ASK WHERE { FILTER ( M0 < M1 ) }", "a conjunct is \"FILTER ( M0 < M1 )\"");
-  refused("ASK WHERE { }", "a conjunct is \"\"");
+  refused("ASK WHERE { . }", "a conjunct is \"\"");
   CHECK_THROWS_WITH(graph_of_query(" ", "ASK WHERE { M0 a b }"), contains("the question has no words"));
 }
 

@@ -135,6 +135,7 @@ inline given_row graph_of_query(std::string_view question, std::string const& qu
     return found == entities.end() ? -1 : found->second;
   };
   for (auto const& conjunct : parts->conjuncts) {
+    if (conjunct.empty() && parts->conjuncts.size() == 1) continue;  // { }: a graph without edges and labels
     auto const words = text::words(conjunct);
     if (words.size() == 6 && words[0] == "FILTER" && words[1] == "(" && words[3] == "!=" && words[5] == ")") {
       filters.push_back(conjunct);
