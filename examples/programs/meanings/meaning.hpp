@@ -37,6 +37,7 @@ struct node {
   constexpr int size() const { return last - first + 1; }
 
   friend constexpr auto operator<=>(node const&, node const&) = default;
+  friend constexpr bool operator==(node const&, node const&) = default;  // for nvcc, which does not derive it
 };
 
 /// An edge between two nodes, which are given by their indices in meaning::nodes.
@@ -46,6 +47,7 @@ struct edge {
   int to;
 
   friend auto operator<=>(edge const&, edge const&) = default;
+  friend bool operator==(edge const&, edge const&) = default;
 };
 
 struct meaning {
