@@ -22,6 +22,7 @@
 #include "triad/layers/heads/predicate_head.hpp"
 #include "triad/layers/inputs/sequence_edges.hpp"
 #include "triad/layers/repeat.hpp"
+#include "triad/models/sentence_trunks.hpp"
 
 namespace triad {
 
@@ -163,11 +164,8 @@ struct sentence_to_graph {
   template <backend Ex>
   void attention_weights(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, index_t k,
                          index_t graph, index_t i, index_t j, matrix<T> weights) const {
-    TRIAD_EXPECTS(k >= 0 && k < layers.count() && s.layers.keeps(k),
-                  "attention_weights: layer " + std::to_string(k) + ", expected a layer from 0 to " +
-                      std::to_string(layers.count() - 1) + " whose memory was kept; plan with keep::everything");
-    layers.layer.attention_weights(ex, c.child(0).child(k), w.layers.at(k), first_input(in, s), s.layers.at(k), graph,
-                                   i, j, weights);
+    detail::attention_weights_of(ex, c.child(0), layers, w.layers, first_input(in, s), s.layers, k, graph, i, j,
+                                 weights);
   }
 
  private:

@@ -23,6 +23,19 @@
 
 namespace triad {
 
+namespace detail {
+/// Overwrites `weights` with the attention weights of edge (i, j) of one graph in layer k of repeated Edge Transformer
+/// layers.  `c`, `w` and `s` are the call, the parameters and the saved memory of the repeat.
+template <backend Ex, class Layers, class Fields, class Input, class Saved, class T>
+void attention_weights_of(Ex& ex, call const& c, Layers const& layers, Fields const& w, Input const& in, Saved const& s,
+                          index_t k, index_t graph, index_t i, index_t j, matrix<T> weights) {
+  TRIAD_EXPECTS(k >= 0 && k < layers.count() && s.keeps(k),
+                "attention_weights: layer " + std::to_string(k) + ", expected a layer from 0 to " +
+                    std::to_string(layers.count() - 1) + " whose memory was kept; plan with keep::everything");
+  layers.layer.attention_weights(ex, c.child(k), w.at(k), in, s.at(k), graph, i, j, weights);
+}
+}  // namespace detail
+
 struct edge_trunk_options {
   index_t tokens = 0;      // the number of rows of the table of tokens
   index_t relations = 33;  // the number of rows of the table of relative positions
@@ -109,11 +122,8 @@ struct edge_trunk {
   template <backend Ex>
   void attention_weights(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, index_t k,
                          index_t graph, index_t i, index_t j, matrix<T> weights) const {
-    TRIAD_EXPECTS(k >= 0 && k < layers.count() && s.layers.keeps(k),
-                  "attention_weights: layer " + std::to_string(k) + ", expected a layer from 0 to " +
-                      std::to_string(layers.count() - 1) + " whose memory was kept; plan with keep::everything");
-    layers.layer.attention_weights(ex, c.child(0).child(k), w.layers.at(k), first_input(in, s), s.layers.at(k), graph,
-                                   i, j, weights);
+    detail::attention_weights_of(ex, c.child(0), layers, w.layers, first_input(in, s), s.layers, k, graph, i, j,
+                                 weights);
   }
 
  private:
