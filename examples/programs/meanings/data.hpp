@@ -76,10 +76,10 @@ inline given_row row_of(text_pair const& pair) {
   return row;
 }
 
-/// Reads a file, gzipped or not.  Throws data_error with file and line.
-inline std::vector<given_row> read_rows(std::string const& path) {
+/// Reads a file of this format, gzipped or not.  Throws data_error with file and line.
+inline std::vector<given_row> read_rows(std::string const& path, data_format format) {
   std::vector<given_row> rows;
-  switch (format_of(path)) {
+  switch (format) {
     case data_format::json_lines:
       read_json_lines(path, [&](nlohmann::json const& line) { rows.push_back({meaning_of(line), {}, {}}); });
       break;
@@ -111,6 +111,8 @@ inline std::vector<given_row> read_rows(std::string const& path) {
   if (rows.empty()) refuse("{}: there is no sentence in it", path);
   return rows;
 }
+
+inline std::vector<given_row> read_rows(std::string const& path) { return read_rows(path, format_of(path)); }
 
 /// Returns a graph in the format of a file, with a line end: a line of JSON, a query, a logical form,
 /// or the lines of the sentence with this graph.  `row` is the sentence as it was read.
@@ -180,12 +182,13 @@ inline data_set read_data(std::string const& folder, bool needs_train) {
   data_set d;
   std::string first;
   auto const read = [&](std::string const& path) {
+    auto const format = format_of(path);
     if (first.empty()) {
       first = path;
-      d.format = format_of(path);
+      d.format = format;
     }
-    if (format_of(path) != d.format) refuse("{}: expected the format of {}; give files of one format", path, first);
-    return read_rows(path);
+    if (format != d.format) refuse("{}: expected the format of {}; give files of one format", path, first);
+    return read_rows(path, format);
   };
   if (!files.train.empty() && needs_train) d.train = read(files.train);
   if (!files.dev.empty()) d.dev = read(files.dev);
