@@ -7,7 +7,8 @@
 //   object    the [colour] noun
 //   TELL      tell, ask, order, beg or remind
 //
-// Nodes are verbs, nouns, names, and slot 0, which is the person who is told.  Edges:
+// The nodes are the verbs, the nouns, the names, and slot 0.  Slot 0 stands for the person who gets the command.  The
+// edges are:
 //
 //   agent     from a verb to the person who does it: slot 0, or the NAME after tell
 //   theme     from a verb to its objects; after two verbs, both have the object, which then has two parents

@@ -1,4 +1,4 @@
-// The verbs evaluate, predict and explain.
+// The verbs evaluate, predict, explain and generate.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@
 namespace triad::programs::meanings {
 namespace {
 
-/// Reads the trained model, with memory for batches of `most` sentences of these sizes.
+/// Reads the trained model.  capacity(words, slots) returns the sizes of the largest batch.
 trained<network> trained_network(options const& o, checkpoint const& file,
                                  std::function<sentence_graph_dims(vocabulary const&, int slots)> const& capacity) {
   return {o, file, [=](vocabulary const& v, options const& of_run) {
@@ -217,34 +217,33 @@ int explain(options& o) {
     return column < e ? tokens[static_cast<std::size_t>(queried[static_cast<std::size_t>(column)])]
                       : fmt::format("slot {}", column - e);
   };
-  auto const per_token = [&](auto const& of) {
+  // If the model has predicates, a row ends with the tokens that contribute most.  of(t) returns what token t does.
+  bool const has_causes = causes.tokens > 0;
+  auto const header = [&](std::vector<std::string> cells) {
+    if (has_causes) cells.emplace_back("because of");
+    return cells;
+  };
+  auto const with_causes = [&](std::vector<std::string> cells, auto const& of) {
+    if (!has_causes) return cells;
     std::vector<double> all;
     for (index_t t = 0; t < causes.tokens; ++t) all.push_back(of(t));
-    return all;
+    cells.push_back(causes_text(tokens, all));
+    return cells;
   };
-  bool const has_causes = causes.tokens > 0;
-  std::vector<std::string> header{"from", "edge", "to", "probability"};
-  if (has_causes) header.emplace_back("because of");
-  text_table edges(header);
+  text_table edges(header({"from", "edge", "to", "probability"}));
   for (std::size_t i = 0; i + 2 < found.edges.size(); i += 3) {
     index_t const a = found.edges[i], r = found.edges[i + 1], b = found.edges[i + 2];
-    std::vector<std::string> cells{name(a), v.relations()[static_cast<std::size_t>(r)], name(b),
-                                   fmt::format("{:.3f}", found.edge_probabilities[i / 3])};
-    if (has_causes)
-      cells.push_back(causes_text(tokens, per_token([&](index_t t) { return causes.of_edge(t, a, r, b); })));
-    edges.row(cells);
+    edges.row(with_causes({name(a), v.relations()[static_cast<std::size_t>(r)], name(b),
+                           fmt::format("{:.3f}", found.edge_probabilities[i / 3])},
+                          [&](index_t t) { return causes.of_edge(t, a, r, b); }));
   }
   say("{}", edges.text());
   if (!found.labels.empty()) {
-    header = {"node", "label", "probability"};
-    if (has_causes) header.emplace_back("because of");
-    text_table labels(header);
+    text_table labels(header({"node", "label", "probability"}));
     for (std::size_t i = 0; i + 1 < found.labels.size(); i += 2) {
       index_t const a = found.labels[i], u = found.labels[i + 1];
-      std::vector<std::string> cells{name(a), v.label_name(u), fmt::format("{:.3f}", found.label_probabilities[i / 2])};
-      if (has_causes)
-        cells.push_back(causes_text(tokens, per_token([&](index_t t) { return causes.of_label(t, a, u); })));
-      labels.row(cells);
+      labels.row(with_causes({name(a), v.label_name(u), fmt::format("{:.3f}", found.label_probabilities[i / 2])},
+                             [&](index_t t) { return causes.of_label(t, a, u); }));
     }
     say("\n{}", labels.text());
   }
