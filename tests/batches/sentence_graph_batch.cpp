@@ -17,7 +17,9 @@ using namespace triad;
 TEST_CASE("sizes of sentences with graphs add up, and fit where both parts fit") {
   auto const one = sentence_graph_of(3, 2, 4), other = sentence_graph_of(5, 2, 2), sum = one + other;
   CHECK((sum.graphs.graphs == 2 && sum.graphs.rows == 25 + 49 && sum.grid.cells == 12 + 10 && sum.grid.pairs == 20));
+  CHECK((sum.token_grid.cells == 9 + 25 && sum.slot_grid.rows == 4 && sum.slot_grid.cells == 6 + 10));
   CHECK((sum.read_by_pairs() == 20 + 6 + 2 && sum.read_by_roles() == 22 + 8 + 2));
+  CHECK(sum.read_by_anchors() == 34 + 8 + 2 * 16 + 4 + 2);
   CHECK((fits(one, sum) && fits(other, larger(one, other)) && !fits(sum, larger(one, other))));
   auto wider = sum;
   ++wider.grid.columns;
@@ -25,12 +27,18 @@ TEST_CASE("sizes of sentences with graphs add up, and fit where both parts fit")
   wider = sum;
   ++wider.graphs.nodes;
   CHECK_FALSE(fits(wider, sum));
+  for (auto grid : {&sentence_graph_dims::token_grid, &sentence_graph_dims::slot_grid}) {
+    wider = sum;
+    ++(wider.*grid).cells;
+    CHECK_FALSE(fits(wider, sum));
+  }
   CHECK(triad::detail::dims_text(one) == "1 graphs, 25 edges, 5 nodes in the largest, 3 tokens, 4 queried nodes");
 
   std::vector<sentence_graph_dims> const all{one, other, one};
   auto const room = room_for(all, 2, [](auto const& d) { return d; });
   CHECK((room.graphs.graphs == 2 && room.graphs.rows == 74 && room.graphs.max_nodes == 7));
   CHECK((room.grid.cells == 24 && room.grid.pairs == 32 && room.grid.max_columns == 4));
+  CHECK((room.token_grid.cells == 34 && room.slot_grid.cells == 16 && room.slot_grid.max_columns == 5));
 }
 
 TEST_CASE("a batch of sentences with graphs lists its views, and its number changes with each of them") {
@@ -47,13 +55,20 @@ TEST_CASE("a batch of sentences with graphs lists its views, and its number chan
   auto const others = b.upload().first;
   auto const number = test::replay_number(in);
   for (auto member : {&sentence_graph_batch<float>::members, &sentence_graph_batch<float>::role_edges,
-                      &sentence_graph_batch<float>::pair_edges, &sentence_graph_batch<float>::score_row}) {
+                      &sentence_graph_batch<float>::pair_edges, &sentence_graph_batch<float>::score_row,
+                      &sentence_graph_batch<float>::queried, &sentence_graph_batch<float>::anchor_edges}) {
     auto other = in;
     other.*member = others.*member;
     CHECK(test::replay_number(other) != number);
   }
+  for (auto grid : {&sentence_graph_batch<float>::token_grid, &sentence_graph_batch<float>::slot_grid}) {
+    auto other = in;
+    other.*grid = others.*grid;
+    CHECK(test::replay_number(other) != number);
+  }
   auto const bare = sentence_graph_batch<float>::measured(in.dims());
   CHECK((bare.role_edges.extent(0) == 4 + 2 + 1 && bare.pair_edges.extent(0) == 4 + 2 + 1));
+  CHECK((bare.anchor_edges.extent(0) == 4 + 2 + 4 + 1 + 1 && bare.slot_grid.cell_begin.extent(0) == 1));
   CHECK((bare.members.extent(0) == 1 && bare.members.data_handle() == nullptr && bare.token.extent(0) == 3));
 }
 

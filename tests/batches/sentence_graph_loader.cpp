@@ -65,6 +65,26 @@ TEST_CASE("a batch lists the edges that heads read") {
   CHECK(list(in.score_row) == numbers{13, 1, 2, 3, 14, 5, 6, 7, 15, 16, 10, 11, 17});
 }
 
+TEST_CASE("a batch lists the edges between tokens and slots that anchors read") {
+  two both;
+  auto const in = both.loader.upload().first;
+  CHECK(list(in.token_grid.rows) == numbers{3, 1});
+  CHECK(list(in.token_grid.columns) == numbers{3, 1});
+  CHECK(list(in.token_grid.cell_begin) == numbers{0, 9});
+  CHECK(list(in.slot_grid.rows) == numbers{2, 2});
+  CHECK(list(in.slot_grid.columns) == numbers{3, 1});
+  CHECK(list(in.slot_grid.row_begin) == numbers{0, 2});
+  CHECK(list(in.slot_grid.column_begin) == numbers{0, 3});
+  CHECK(list(in.slot_grid.cell_begin) == numbers{0, 6});
+  CHECK((in.slot_grid.dims.rows == 4 && in.slot_grid.dims.cells == 8));
+  CHECK(list(in.queried) == numbers{2, 3, 4, 1, 2});
+  numbers const of_tokens{0, 1, 2, 5, 6, 7, 10, 11, 12, 25, 0, 6, 12, 25}, from_slots{15, 16, 17, 20, 21, 22, 28, 31},
+      to_slots{3, 8, 13, 4, 9, 14, 26, 27}, of_slots{18, 24, 29, 33, 18, 29};
+  numbers all;
+  for (auto const& part : {of_tokens, from_slots, to_slots, of_slots}) all.insert(all.end(), part.begin(), part.end());
+  CHECK(list(in.anchor_edges) == all);
+}
+
 TEST_CASE("targets are the labels that are there, several for one pair and one node") {
   two both;
   both.loader.weigh({.bag = 0.5, .pointers = 3});

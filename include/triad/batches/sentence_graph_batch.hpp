@@ -21,29 +21,36 @@
 
 namespace triad {
 
-/// The sizes of a batch: of the graphs over which the layers run, and of the grids of tokens and queried nodes.
+/// The sizes of a batch: of the graphs over which the layers run, and of three batches of grids.
 struct sentence_graph_dims {
   graph_dims graphs;
-  grid_dims grid;
+  grid_dims grid;        // rows: the tokens of each sentence; columns: its queried nodes
+  grid_dims token_grid;  // rows and columns: the tokens of each sentence
+  grid_dims slot_grid;   // rows: the slots of each sentence; columns: its tokens
 
-  /// The number of states that the heads read: one for each pair of queried nodes, for each queried node and for each
-  /// graph, or one for each cell of the grid, for each token and for each graph.
+  /// The numbers of edges in the lists of sentence_graph_batch, from which a head chooses one: pair_edges, role_edges
+  /// and anchor_edges.
   constexpr index_t read_by_pairs() const { return grid.pairs + grid.columns + grid.graphs; }
   constexpr index_t read_by_roles() const { return grid.cells + grid.rows + grid.graphs; }
+  constexpr index_t read_by_anchors() const {
+    return token_grid.cells + grid.rows + 2 * slot_grid.cells + slot_grid.rows + grid.graphs;
+  }
 };
 
 /// Returns the sizes of a batch of one sentence with n tokens and k slots, of which m nodes are queried.
 constexpr sentence_graph_dims sentence_graph_of(index_t n, index_t k, index_t m) {
-  return {dims_of(n + k), grid_of(n, m)};
+  return {dims_of(n + k), grid_of(n, m), grid_of(n, n), grid_of(k, n)};
 }
 constexpr sentence_graph_dims operator+(sentence_graph_dims const& a, sentence_graph_dims const& b) {
-  return {a.graphs + b.graphs, a.grid + b.grid};
+  return {a.graphs + b.graphs, a.grid + b.grid, a.token_grid + b.token_grid, a.slot_grid + b.slot_grid};
 }
 constexpr sentence_graph_dims larger(sentence_graph_dims const& a, sentence_graph_dims const& b) {
-  return {larger(a.graphs, b.graphs), larger(a.grid, b.grid)};
+  return {larger(a.graphs, b.graphs), larger(a.grid, b.grid), larger(a.token_grid, b.token_grid),
+          larger(a.slot_grid, b.slot_grid)};
 }
 constexpr bool fits(sentence_graph_dims const& d, sentence_graph_dims const& capacity) {
-  return fits(d.graphs, capacity.graphs) && fits(d.grid, capacity.grid);
+  return fits(d.graphs, capacity.graphs) && fits(d.grid, capacity.grid) && fits(d.token_grid, capacity.token_grid) &&
+         fits(d.slot_grid, capacity.slot_grid);
 }
 /// Lists the sizes for core/batch_sizes.hpp.
 template <class F>
@@ -60,6 +67,11 @@ constexpr void each_count(sentence_graph_dims& d, F&& f) {
   f.sum(d.grid.pairs);
   f.largest(d.grid.max_rows);
   f.largest(d.grid.max_columns);
+  for (auto* grid : {&d.token_grid, &d.slot_grid}) {
+    for (auto* count : {&grid->graphs, &grid->rows, &grid->columns, &grid->cells, &grid->pairs}) f.sum(*count);
+    f.largest(grid->max_rows);
+    f.largest(grid->max_columns);
+  }
 }
 
 /// A batch of sentences with their queried nodes.  The rows of the lists of edges are rows of the states of
@@ -71,8 +83,14 @@ struct sentence_graph_batch : token_sequences<T> {
   vec<index_t const> role_edges;  // (cells + tokens + b): the edges (t, a), (t, t), and one edge of each graph
   vec<index_t const> pair_edges;  // (pairs + columns + b): the edges (a, b), (a, a), and one edge of each graph
   vec<index_t const> score_row;   // (pairs): pair p has the number p, or pairs + a if it is the pair (a, a)
+  // For slots that are anchored at tokens.  c is a token, k is a slot, and S is the number of cells of slot_grid.
+  grid_batch token_grid, slot_grid;
+  vec<index_t const> queried;  // (columns) the number of each queried node among the tokens and slots of its sentence
+  // (cells of token_grid + tokens + 2 S + slots + b): the edges (t, c) and (t, t), the edges (k, c) and (c, k), both in
+  // the order of the cells (k, c), the edges (k, k), and one edge of each graph
+  vec<index_t const> anchor_edges;
 
-  sentence_graph_dims dims() const { return {this->graphs.dims, grid.dims}; }
+  sentence_graph_dims dims() const { return {this->graphs.dims, grid.dims, token_grid.dims, slot_grid.dims}; }
 
   template <class F>
   void each(F&& f) {
@@ -82,12 +100,18 @@ struct sentence_graph_batch : token_sequences<T> {
     f(role_edges, dims().read_by_roles());
     f(pair_edges, dims().read_by_pairs());
     f(score_row, grid.dims.pairs);
+    token_grid.each(f);
+    slot_grid.each(f);
+    f(queried, grid.dims.columns);
+    f(anchor_edges, dims().read_by_anchors());
   }
   /// Returns a batch of these sizes for planning memory.  The views of the batch have no memory.
   static sentence_graph_batch measured(sentence_graph_dims const& dims) {
     sentence_graph_batch full;
     full.graphs.dims = dims.graphs;
     full.grid.dims = dims.grid;
+    full.token_grid.dims = dims.token_grid;
+    full.slot_grid.dims = dims.slot_grid;
     full.waves = tensor<T const, dyn, dyn>(nullptr, index_t{0}, index_t{0});
     return without_memory(full);
   }

@@ -90,12 +90,16 @@ class sentence_graph_loader {
     auto const room = [](auto& values, index_t count) { values.resize(static_cast<std::size_t>(count)); };
     for (auto* v : {&token_, &position_, &self_}) room(*v, g.nodes);
     room(relation_, g.rows);
-    for (auto* v :
-         {&rows_, &columns_, &row_begin_, &column_begin_, &cell_begin_, &pair_begin_, &members_, &label_, &graph_edge_})
+    for (auto* v : {&rows_, &columns_, &row_begin_, &column_begin_, &cell_begin_, &pair_begin_, &token_cell_begin_,
+                    &slots_, &slot_begin_, &slot_cell_begin_, &members_, &label_, &graph_edge_})
       room(*v, g.graphs);
     room(cell_edge_, z.cells), room(row_edge_, z.rows), room(pair_edge_, z.pairs), room(column_edge_, z.columns);
-    room(score_row_, z.pairs);
+    room(score_row_, z.pairs), room(queried_, z.columns);
+    auto const& anchored = capacity.slot_grid;
+    room(token_edge_, capacity.token_grid.cells), room(slot_edge_, anchored.rows);
+    for (auto* v : {&from_slot_edge_, &to_slot_edge_}) room(*v, anchored.cells);
     room(role_edges_, capacity.read_by_roles()), room(pair_edges_, capacity.read_by_pairs());
+    room(anchor_edges_, capacity.read_by_anchors());
     room(edge_target_, z.pairs * tables.labels.edge), room(node_target_, z.columns * tables.labels.node);
     room(bag_target_, z.graphs * tables.labels.edge);
     room(factor_, static_cast<index_t>(graph_loss_part::count));
@@ -103,15 +107,15 @@ class sentence_graph_loader {
 
   void clear() {
     graphs_.clear();
-    grid_ = {};
+    grid_ = token_grid_ = slot_grid_ = {};
   }
   /// Sets the weights of the parts of the loss.  They hold for every batch until the next call.
   void weigh(graph_loss_weights const& weights) { weights_ = weights; }
-  sentence_graph_dims dims() const { return {graphs_.dims(), grid_}; }
+  sentence_graph_dims dims() const { return {graphs_.dims(), grid_, token_grid_, slot_grid_}; }
   /// Returns true if a sentence of n tokens with this number of queried tokens fits.
   bool has_room(index_t n, index_t queried) const {
     return n > 0 && graphs_.has_room(n + tables_.slots) &&
-           fits(grid_ + grid_of(n, queried + tables_.slots), capacity_.grid);
+           fits(dims() + sentence_graph_of(n, tables_.slots, queried + tables_.slots), capacity_);
   }
 
   /// Adds a sentence.  Throws contract_violation if the sentence does not fit, or if one of its numbers is not in the
@@ -125,11 +129,14 @@ class sentence_graph_loader {
                                                       std::to_string(e) + " of them queried,",
                                                   dims(), capacity_));
     auto const first = graphs_.add(all);
-    auto const begin = std::exchange(grid_, grid_ + grid_of(n, m));
+    auto const begin = std::exchange(grid_, grid_ + grid_of(n, m)),
+               token_begin = std::exchange(token_grid_, token_grid_ + grid_of(n, n)),
+               slot_begin = std::exchange(slot_grid_, slot_grid_ + grid_of(k, n));
     auto const graph = at(first.graphs);
     rows_[graph] = n, columns_[graph] = m, members_[graph] = e, label_[graph] = s.label;
     row_begin_[graph] = begin.rows, column_begin_[graph] = begin.columns, cell_begin_[graph] = begin.cells,
-    pair_begin_[graph] = begin.pairs;
+    pair_begin_[graph] = begin.pairs, token_cell_begin_[graph] = token_begin.cells;
+    slots_[graph] = k, slot_begin_[graph] = slot_begin.rows, slot_cell_begin_[graph] = slot_begin.cells;
     auto const edge = [&](index_t i, index_t j) { return first.rows + i * all + j; };
     auto const node = [&](index_t a) { return a < e ? s.queried[at(a)] : n + a - e; };
     for (index_t i = 0; i < all; ++i) {
@@ -141,8 +148,17 @@ class sentence_graph_loader {
     for (index_t t = 0; t < n; ++t) {
       row_edge_[at(begin.rows + t)] = edge(t, t);
       for (index_t a = 0; a < m; ++a) cell_edge_[at(begin.cells + t * m + a)] = edge(t, node(a));
+      for (index_t c = 0; c < n; ++c) token_edge_[at(token_begin.cells + t * n + c)] = edge(t, c);
+    }
+    for (index_t s = 0; s < k; ++s) {
+      slot_edge_[at(slot_begin.rows + s)] = edge(n + s, n + s);
+      for (index_t c = 0; c < n; ++c) {
+        auto const cell = at(slot_begin.cells + s * n + c);
+        from_slot_edge_[cell] = edge(n + s, c), to_slot_edge_[cell] = edge(c, n + s);
+      }
     }
     for (index_t a = 0; a < m; ++a) {
+      queried_[at(begin.columns + a)] = node(a);
       column_edge_[at(begin.columns + a)] = edge(node(a), node(a));
       for (index_t b = 0; b < m; ++b) pair_edge_[at(begin.pairs + a * m + b)] = edge(node(a), node(b));
     }
@@ -182,6 +198,22 @@ class sentence_graph_loader {
       in.role_edges = put(role_edges_, dims().read_by_roles());
       in.pair_edges = put(pair_edges_, dims().read_by_pairs());
       in.score_row = put(score_row_, grid_.pairs);
+      in.token_grid = {.dims = token_grid_,
+                       .rows = in.grid.rows,
+                       .columns = in.grid.rows,
+                       .row_begin = in.grid.row_begin,
+                       .column_begin = in.grid.row_begin,
+                       .cell_begin = put(token_cell_begin_, b)};
+      in.token_grid.pair_begin = in.token_grid.cell_begin;
+      in.slot_grid = {.dims = slot_grid_,
+                      .rows = put(slots_, b),
+                      .columns = in.grid.rows,
+                      .row_begin = put(slot_begin_, b),
+                      .column_begin = in.grid.row_begin,
+                      .cell_begin = put(slot_cell_begin_, b),
+                      .pair_begin = in.token_grid.cell_begin};
+      in.queried = put(queried_, grid_.columns);
+      in.anchor_edges = put(anchor_edges_, dims().read_by_anchors());
       auto const targets = [&](std::vector<std::uint8_t> const& values, index_t rows, index_t columns) {
         return reshape(put(values, rows * columns), rows, columns);
       };
@@ -242,6 +274,9 @@ class sentence_graph_loader {
     index_t const b = grid_.graphs;
     join(role_edges_, part(cell_edge_, grid_.cells), part(row_edge_, grid_.rows), part(graph_edge_, b));
     join(pair_edges_, part(pair_edge_, grid_.pairs), part(column_edge_, grid_.columns), part(graph_edge_, b));
+    join(anchor_edges_, part(token_edge_, token_grid_.cells), part(row_edge_, grid_.rows),
+         part(from_slot_edge_, slot_grid_.cells), part(to_slot_edge_, slot_grid_.cells),
+         part(slot_edge_, slot_grid_.rows), part(graph_edge_, b));
     for (index_t g = 0; g < b; ++g) {
       index_t const m = columns_[at(g)], first = pair_begin_[at(g)];
       for (index_t a = 0; a < m; ++a)
@@ -256,11 +291,13 @@ class sentence_graph_loader {
   sentence_graph_tables tables_;
   graph_loss_weights weights_{};
   graph_offsets graphs_;
-  grid_dims grid_{};
+  grid_dims grid_{}, token_grid_{}, slot_grid_{};
   std::vector<index_t> token_, position_, self_, relation_;
   std::vector<index_t> rows_, columns_, row_begin_, column_begin_, cell_begin_, pair_begin_, members_, label_;
+  std::vector<index_t> token_cell_begin_, slots_, slot_begin_, slot_cell_begin_, queried_;
   std::vector<index_t> cell_edge_, row_edge_, pair_edge_, column_edge_, graph_edge_;
-  std::vector<index_t> role_edges_, pair_edges_, score_row_;
+  std::vector<index_t> token_edge_, slot_edge_, from_slot_edge_, to_slot_edge_;  // of slots that are anchored
+  std::vector<index_t> role_edges_, pair_edges_, anchor_edges_, score_row_;
   std::vector<std::uint8_t> edge_target_, node_target_, bag_target_;
   std::vector<T> factor_;
   batch_upload<Ex> upload_;

@@ -98,7 +98,7 @@ struct sentence_to_graph {
     return {plan<S>(encoder, place), plan<S>(layers, place), plan<S>(norm, place), plan<S>(head, place)};
   }
   saved plan_saved(arena& place, sentence_graph_dims const& dims, keep kept = keep::everything) const {
-    index_t const read = Head::count(dims);
+    index_t const read = head.count(dims);
     auto const state = [&] { return place.make<states>(read, width()); };
     return {encoder.plan_saved(place, dims.graphs, kept),
             layers.plan_wanted(place, dims.graphs, kept, read),
@@ -171,7 +171,7 @@ struct sentence_to_graph {
  private:
   edge_input<T, D> first_input(input const& in, saved const& s) const {
     edge_input<T, D> all{s.layers.state(0), in.graphs};
-    all.wanted = Head::read(in);
+    all.wanted = head.read(in);
     return all;
   }
 };
