@@ -4,7 +4,9 @@
 #include "triad/layers/edge_transformer_layer.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/backends.hpp"
@@ -44,6 +46,31 @@ TEMPLATE_TEST_CASE("the Edge Transformer layer has the gradient of its value in 
       check_layer<form::paper, 6, 2, 10>(ex, triangle_form::full, pruned, dropout);
       check_layer<form::pre_norm, 6, 2, 10>(ex, triangle_form::full, pruned, dropout);
     }
+}
+
+TEMPLATE_TEST_CASE(
+    "attention weights and hidden units of an Edge Transformer layer can have a dropout rate of their own", "",
+    TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  test::edge_graphs const g(6);
+  auto const in = g.input(true, false);
+  auto const layer_of = [](double dropout, std::optional<double> inner) {
+    return edge_transformer_layer<double>({6, 2, 10, dropout, triangle_form::full, true, inner});
+  };
+  auto const saved_of = [&](auto const& layer) {
+    return [&](arena& place) { return layer.plan_saved(place, g.dims()); };
+  };
+  for (auto const& [dropout, inner] : {std::pair{0.3, 0.0}, std::pair{0.0, 0.3}, std::pair{0.2, 0.4}}) {
+    CAPTURE(dropout, inner);
+    auto const layer = layer_of(dropout, inner);
+    CHECK(layer.dropout == dropout);
+    CHECK(layer.attention.dropout == inner);
+    CHECK(layer.block.dropout == inner);
+    CHECK_GRADIENT(gradient_check(ex, layer, saved_of(layer), in, {g.rows(), 6}));
+  }
+  auto const same = layer_of(0.2, {});
+  CHECK(same.attention.dropout == 0.2);
+  CHECK(same.block.dropout == 0.2);
 }
 
 template <form Form>

@@ -24,6 +24,7 @@ struct options : stack_options {
 
   std::string head = "predicates";  // predicates: tokens with roles; edges: labels straight from the states
   triangle_form attention = triangle_form::full;
+  double inner_dropout = 0;    // dropout rate of attention weights and hidden units
   int max_offset = 2;          // longest distance in tokens with its own relative position
   bool lists = false;          // members of a list take over the roles of the list's first member
   int lists_after = 2;         // the layer whose states show the lists
@@ -51,6 +52,7 @@ struct options : stack_options {
     heads = 4;
     hidden_factor = 2;
     dropout = 0.1;
+    dropped = "first states and branches";
     rate = 1.2e-3;
     warmup = 300;
     average = 0.997;

@@ -157,7 +157,8 @@ std::unique_ptr<network> network::make(Ex ex, options const& o, room const& z) {
                                                   .hidden = o.hidden(),
                                                   .dropout = o.dropout,
                                                   .variant = o.attention,
-                                                  .attention_bias = true},
+                                                  .attention_bias = true,
+                                                  .inner_dropout = o.inner_dropout},
                                         .input_dropout = o.dropout};
   auto const with = [&](auto const& head) -> std::unique_ptr<network> {
     using model = sentence_to_graph<float, std::remove_cvref_t<decltype(head)>>;

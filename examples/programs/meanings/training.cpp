@@ -50,6 +50,7 @@ void options::each(option_list& f) {
   f.seldom("bag", &bag, "Weight of the loss of the labels that any pair of nodes has.  Of --head predicates")
       .not_negative();
   f("attention", &attention, "Full, value-ablation, attention-ablation, both-ablations, flat").shapes();
+  f.seldom("inner-dropout", &inner_dropout, "Dropout rate of attention weights and hidden units").between(0.0, 0.95);
   f.seldom("max-offset", &max_offset, "Tokens so far apart, and farther, have one relative position")
       .between(1, most_offset)
       .shapes()

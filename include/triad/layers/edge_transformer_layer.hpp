@@ -15,6 +15,8 @@
 //   extend   computes the edges of the newest nodes, or one wanted edge for each of these nodes
 #pragma once
 
+#include <optional>
+
 #include "triad/core/sizes.hpp"
 #include "triad/layers/feed_forward.hpp"
 #include "triad/layers/layer_norm.hpp"
@@ -26,13 +28,16 @@
 
 namespace triad {
 
-/// Sizes and dropout rate of an Edge Transformer layer.
+/// Sizes and dropout rates of an Edge Transformer layer.
 struct edge_transformer_layer_options {
   // d, h and the width of the feed-forward block.  not_given means the size that the type has, or one head.
   index_t width = not_given, heads = not_given, hidden = not_given;
-  double dropout = 0;
+  double dropout = 0;  // the rate for the results of both branches
   triangle_form variant = triangle_form::full;
   bool attention_bias = false;
+  std::optional<double> inner_dropout = {};  // the rate for attention weights and hidden units; empty: `dropout`
+
+  double rate_inside() const { return inner_dropout.value_or(dropout); }
 };
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
@@ -48,9 +53,9 @@ struct edge_transformer_layer {
   explicit edge_transformer_layer(edge_transformer_layer_options const& o)
       : norm{extents_of<D>("edge_transformer_layer", {"width", o.width})},
         attention{width_and_heads<D, H>("edge_transformer_layer", o.width, o.heads), o.variant, o.attention_bias,
-                  dropout_rate("edge_transformer_layer", o.dropout)},
-        block(o.width, o.hidden, o.width, o.dropout),
-        dropout(o.dropout) {}
+                  dropout_rate("edge_transformer_layer", o.rate_inside())},
+        block(o.width, o.hidden, o.width, o.rate_inside()),
+        dropout(dropout_rate("edge_transformer_layer", o.dropout)) {}
 
   constexpr index_t width() const { return attention.width(); }
 
