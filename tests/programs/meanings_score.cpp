@@ -44,6 +44,13 @@ TEST_CASE("edges and labels of predicted graphs are counted with and without the
   given_row left_out{sentence({}, {{}, {}, {}}, "odd"), "an entity is twice in the question", {}};
   t.add(left_out, row.graph, false);
   CHECK((t.rows == 3 && t.exact == 1 && t.edges.found == 6 && t.by_kind.at("odd").rows == 1));
+
+  // The scores of kinds have the unit of the other figures, since one function prints both.
+  auto const scores = scores_of("dev", t);
+  CHECK((scores.part == "dev" && scores.examples == 3 && scores.kinds.size() == 2));
+  CHECK((scores.figures[0].name == "exact match" && scores.figures[0].value == 1 / 3.0));
+  CHECK((scores.kinds[0].kind == "odd" && scores.kinds[0].value == 0));
+  CHECK((scores.kinds[1].kind == "plain" && scores.kinds[1].value == 0.5 && scores.kinds[1].examples == 2));
 }
 
 TEST_CASE("commands are graphs with several parents and several labels, and grow with their clauses") {

@@ -48,13 +48,4 @@ graph_tally score(network& net, data_format format, std::vector<given_row> const
   return t;
 }
 
-part_scores scores_of(std::string const& part, graph_tally const& t) {
-  part_scores s{
-      part, {{"exact match", t.exact_match()}, {"edges F1", t.edges.f1()}, {"labels F1", t.labels.f1()}}, t.rows};
-  if (t.by_kind.size() > 1)
-    for (auto const& [kind, of] : t.by_kind)
-      s.kinds.push_back({kind, 100 * static_cast<double>(of.exact) / static_cast<double>(of.rows), of.rows});
-  return s;
-}
-
 }  // namespace triad::programs::meanings

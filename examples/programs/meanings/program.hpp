@@ -60,8 +60,6 @@ void predict_all(network& net, std::vector<given_row> const& rows, vocabulary co
 graph_tally score(network& net, data_format format, std::vector<given_row> const& rows, vocabulary const& v);
 /// Returns a fraction as a percentage with two digits.
 inline std::string percent(double part) { return fmt::format("{:.2f}", 100 * part); }
-/// Returns the scores as figures of a run.
-part_scores scores_of(std::string const& part, graph_tally const& t);
 
 /// Training on the rows of a data set that have a graph.
 class graph_training final : public training {

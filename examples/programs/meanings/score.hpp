@@ -12,6 +12,7 @@
 
 #include "meaning.hpp"
 #include "shared/report/confusion.hpp"
+#include "shared/run/training.hpp"
 
 namespace triad::programs::meanings {
 
@@ -36,15 +37,14 @@ struct overlap {
 
 struct kind_tally {
   long long rows = 0, exact = 0;
+
+  double exact_match() const { return rows > 0 ? static_cast<double>(exact) / static_cast<double>(rows) : 0; }
 };
 
-struct graph_tally {
-  long long rows = 0, exact = 0;
+struct graph_tally : kind_tally {
   overlap edges, pairs, labels;                      // edges with and without their labels; labels of nodes
   std::map<std::string, overlap> by_edge, by_label;  // of each label of edges, and of each label of nodes
   std::map<std::string, kind_tally> by_kind;
-
-  double exact_match() const { return rows > 0 ? static_cast<double>(exact) / static_cast<double>(rows) : 0; }
 
   /// Adds a row, whose predicted graph is `right` or not.  The edges and labels of a row that was left out are not
   /// counted.  If a pair of nodes lacks one label of an edge and has one other instead, adds both labels to `confused`,
@@ -113,5 +113,14 @@ struct graph_tally {
     }
   }
 };
+
+/// The scores of a part as fractions, by kind if there are several kinds.
+inline part_scores scores_of(std::string const& part, graph_tally const& t) {
+  part_scores s{
+      part, {{"exact match", t.exact_match()}, {"edges F1", t.edges.f1()}, {"labels F1", t.labels.f1()}}, t.rows};
+  if (t.by_kind.size() > 1)
+    for (auto const& [kind, of] : t.by_kind) s.kinds.push_back({kind, of.exact_match(), of.rows});
+  return s;
+}
 
 }  // namespace triad::programs::meanings

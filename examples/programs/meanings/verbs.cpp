@@ -90,8 +90,7 @@ int evaluate(options const& o) {
     if (t.by_kind.size() > 1) {
       text_table kinds({"kind", "exact match", "sentences"});
       for (auto const& [kind, of] : t.by_kind)
-        kinds.row({kind.empty() ? "-" : kind, percent(static_cast<double>(of.exact) / static_cast<double>(of.rows)),
-                   std::to_string(of.rows)});
+        kinds.row({kind.empty() ? "-" : kind, percent(of.exact_match()), std::to_string(of.rows)});
       say("{}", kinds.text());
     }
     if (o.confusion) say("{}", table_of("edge", t.by_edge));

@@ -362,7 +362,7 @@ std::string scores_csv(std::vector<scored_run> const& runs, value_text text) {
         all += fmt::format("{},{},{},{}\n", run.seed, csv_cell(part.part), csv_cell(name), text(value));
       };
       for (auto const& f : part.figures) add(f.name, f.value);
-      for (auto const& k : part.kinds) add("exact match of " + k.kind, k.percent);
+      for (auto const& k : part.kinds) add("exact match of " + k.kind, k.value);
     }
   return all;
 }

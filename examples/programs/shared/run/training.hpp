@@ -17,10 +17,10 @@ struct figure {
   std::string name;
   double value;
 };
-/// The percentage of right answers for one kind of example.
+/// The exact match of one kind of example, in the unit of the figures of its part.
 struct kind_score {
   std::string kind;
-  double percent;
+  double value;
   long long examples;
 };
 /// The scores on one part of the test data.
