@@ -29,7 +29,8 @@ import ledger  # noqa: E402
 METRICS = "epoch,step,loss,rate,norm,validation,seconds,examples_per_second"
 CLOCK = 2  # the last columns are times, which differ between sittings
 # Options that say where and how a run is made, but not what the run is.
-NOT_OF_THE_RUN = {"seed", "seeds", "threads", "backend", "data", "out", "resume", "recompute", "memory", "preset"}
+NOT_OF_THE_RUN = {"seed", "seeds", "threads", "backend", "data", "out", "resume", "recompute", "memory", "preset",
+                  "dev-only"}
 SHOWN_LENGTHS = range(6, 11)  # lengths of CLUTRR's chains, as in the papers' tables
 FAILED_BELOW = 0.5  # of the figure that selects checkpoints; docs/results/method.md has the rule
 TREES_FAILED_BELOW = 90.0  # percent of the training rows
@@ -184,6 +185,7 @@ READERS = {
     "tree-transforms": (tree_figures, "splits.txt"),
     "cognition": (sequence_figures, "scores.csv"),
     "cfq": (sequence_figures, "scores.csv"),
+    "meanings": (sequence_figures, "scores.csv"),
     "sequences": (sequence_figures, "scores.csv"),
     "pairs": (sequence_figures, "scores.csv"),  # an older name of `sequences`
 }

@@ -13,7 +13,10 @@ data_set data_of(options const& o, bool needs_train) {
     refuse(
         "this program needs sentences: give a folder with train, dev and test .jsonl, .tsv, .conllu or .sdp with "
         "--data; docs/data.md has the formats");
-  return read_data(o.data, needs_train);
+  auto data = read_data(o.data, needs_train, !o.dev_only);
+  if (o.dev_only && data.dev.empty())
+    refuse("--dev-only: {} has no dev file; give one, or leave the option out", o.data);
+  return data;
 }
 
 sentence_graph_dims dims_of(std::vector<std::string> const& tokens, vocabulary const& v, int slots) {

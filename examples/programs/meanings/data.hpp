@@ -175,9 +175,9 @@ struct data_set {
   std::vector<part> tests;  // without dev
 };
 
-/// Reads the files train, dev, test and test_NAME of a folder (data_folder.hpp).  Throws data_error if the files have
-/// several formats.
-inline data_set read_data(std::string const& folder, bool needs_train) {
+/// Reads the files train, dev, test and test_NAME of a folder (data_folder.hpp), without `with_tests` only train and
+/// dev.  Throws data_error if the files have several formats.
+inline data_set read_data(std::string const& folder, bool needs_train, bool with_tests = true) {
   auto const files = find_data(folder, data_endings(), needs_train);
   data_set d;
   std::string first;
@@ -192,6 +192,7 @@ inline data_set read_data(std::string const& folder, bool needs_train) {
   };
   if (!files.train.empty() && needs_train) d.train = read(files.train);
   if (!files.dev.empty()) d.dev = read(files.dev);
+  if (!with_tests) return d;
   for (auto const& [name, path] : files.tests) d.tests.push_back({name, read(path)});
   return d;
 }

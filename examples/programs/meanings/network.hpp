@@ -33,8 +33,9 @@ struct options : stack_options {
   double bag = 0.5;            // weight of the loss of the labels that any pair of a graph has
 
   int updates = 6000, evaluate_every = 200;
-  int batch = 32;      // sentences in a batch
-  int dev_size = 500;  // largest number of sentences that a checkpoint is validated on
+  int batch = 32;         // sentences in a batch
+  int dev_size = 500;     // largest number of sentences that a checkpoint is validated on
+  bool dev_only = false;  // no test file is read
   double decay = 0;
 
   double threshold = 0.5;         // evaluate, predict, explain: probability from which on a label is there

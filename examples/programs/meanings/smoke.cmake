@@ -19,6 +19,9 @@ expect("dev  exact match [0-9.]+  edges [0-9.]+  pairs [0-9.]+  labels [0-9.]+  
 expect("\nedge +given +precision +recall +F1\n")
 expect_files(graphs/dev.jsonl graphs/test.jsonl graphs/labels.csv graphs/confusion.csv)
 run(0 inspect ${FOLDER}/graphs/test.jsonl)
+run(0 evaluate ${FOLDER}/run --dev-only)
+expect("dev  exact match")
+expect_absent("test  exact match" "--dev-only scores a test file")
 run(1 evaluate ${FOLDER}/run --out ${FOLDER}/data)
 expect("data is where the data lie, and graphs would take their place")
 

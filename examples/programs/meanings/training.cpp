@@ -59,6 +59,9 @@ void options::each(option_list& f) {
   f("updates", &updates, "Batches to train on").positive().length();
   f.seldom("evaluate-every", &evaluate_every, "Updates between two checkpoints").positive();
   f.seldom("dev-size", &dev_size, "Sentences that a checkpoint is measured on; 0: all of dev").not_negative().free();
+  f.seldom("dev-only", &dev_only, "Read no test file, so that settings are chosen by dev alone")
+      .also({"evaluate"})
+      .free();
   f.seldom("weight-decay", &decay, "Weight decay of AdamW").not_negative();
 
   f("threshold", &threshold, "A label is in the graph from this probability on")
