@@ -150,11 +150,11 @@ class sentence_graph_loader {
       for (index_t a = 0; a < m; ++a) cell_edge_[at(begin.cells + t * m + a)] = edge(t, node(a));
       for (index_t c = 0; c < n; ++c) token_edge_[at(token_begin.cells + t * n + c)] = edge(t, c);
     }
-    for (index_t s = 0; s < k; ++s) {
-      slot_edge_[at(slot_begin.rows + s)] = edge(n + s, n + s);
+    for (index_t slot = 0; slot < k; ++slot) {
+      slot_edge_[at(slot_begin.rows + slot)] = edge(n + slot, n + slot);
       for (index_t c = 0; c < n; ++c) {
-        auto const cell = at(slot_begin.cells + s * n + c);
-        from_slot_edge_[cell] = edge(n + s, c), to_slot_edge_[cell] = edge(c, n + s);
+        auto const cell = at(slot_begin.cells + slot * n + c);
+        from_slot_edge_[cell] = edge(n + slot, c), to_slot_edge_[cell] = edge(c, n + slot);
       }
     }
     for (index_t a = 0; a < m; ++a) {
