@@ -198,20 +198,21 @@ class sentence_graph_loader {
       in.role_edges = put(role_edges_, dims().read_by_roles());
       in.pair_edges = put(pair_edges_, dims().read_by_pairs());
       in.score_row = put(score_row_, grid_.pairs);
+      auto const token_cells = put(token_cell_begin_, b);
       in.token_grid = {.dims = token_grid_,
                        .rows = in.grid.rows,
                        .columns = in.grid.rows,
                        .row_begin = in.grid.row_begin,
                        .column_begin = in.grid.row_begin,
-                       .cell_begin = put(token_cell_begin_, b)};
-      in.token_grid.pair_begin = in.token_grid.cell_begin;
+                       .cell_begin = token_cells,
+                       .pair_begin = token_cells};
       in.slot_grid = {.dims = slot_grid_,
                       .rows = put(slots_, b),
                       .columns = in.grid.rows,
                       .row_begin = put(slot_begin_, b),
                       .column_begin = in.grid.row_begin,
                       .cell_begin = put(slot_cell_begin_, b),
-                      .pair_begin = in.token_grid.cell_begin};
+                      .pair_begin = token_cells};
       in.queried = put(queried_, grid_.columns);
       in.anchor_edges = put(anchor_edges_, dims().read_by_anchors());
       auto const targets = [&](std::vector<std::uint8_t> const& values, index_t rows, index_t columns) {
