@@ -64,16 +64,34 @@ def pointers(p, x, queried, members, config):
     return rows
 
 
+def slot_anchors(p, y, n):
+    """Returns the probability that each slot has the roles of each token."""
+    slot = np.arange(n, len(y))
+    both = linear(p, "head.anchors.from_slot", y[n:, :n]) + linear(p, "head.anchors.to_slot", y[:n, n:].swapaxes(0, 1))
+    none = linear(p, "head.anchors.none", y[slot, slot])
+    return softmax(np.concatenate([both[..., 0], none], 1), 1)[:, :n]
+
+
 def predicate_scores(p, x, y, n, queried, members, config):
     token = np.arange(n)
     predicate, label = (sigmoid(linear(p, "head." + name, y[token, token])) for name in ("predicate", "label"))
-    role = sigmoid(linear(p, "head.role", y[token][:, queried]))  # (n, m, 3)
     out = {}
     if config["pointers_after"]:
         out["pointers"] = heads = pointers(p, x[config["pointers_after"]], queried, members, config)
         for _ in range(config["squarings"]):
             heads = heads @ heads
-        role = np.einsum("ac,tck->tak", heads, role)
+    if config.get("slot_form") == "anchors":
+        role = sigmoid(linear(p, "head.role", y[:n, :n]))  # (n, n, 3): the roles of all tokens
+        if config["pointers_after"]:
+            lists = np.eye(n).astype(role.dtype)
+            lists[np.ix_(queried[:members], queried[:members])] = heads[:members, :members]
+            role = np.einsum("ac,tck->tak", lists, role)
+        of_slots = np.einsum("sc,tck->tsk", slot_anchors(p, y, n), role)
+        role = np.concatenate([role[:, queried[:members]], of_slots], 1)
+    else:
+        role = sigmoid(linear(p, "head.role", y[token][:, queried]))  # (n, m, 3)
+        if config["pointers_after"]:
+            role = np.einsum("ac,tck->tak", heads, role)
     first, second, third = np.moveaxis(role, -1, 0)
     out["edge"] = log1p(-KAPPA * np.einsum("tr,ta,tb->tabr", predicate, first, second)).sum(0)
     out["node"] = log1p(-KAPPA * np.einsum("tu,ta->tau", label, third)).sum(0)
@@ -141,12 +159,14 @@ def main(folder):
         p[name + ".weight"] = draw(random, d, scale=0.2, around=1)
         p[name + ".bias"] = draw(random, d, scale=0.2)
 
-    def one(case, head, tied, pointers_after=0):
+    def one(case, head, tied, pointers_after=0, anchors=False):
         d, hidden, words, R, U, G = 8, 10, 6, 3, 2, 3
         config = settings("cfq", heads=2) | {
             "head": head, "layers": 3, "tied": tied, "words": words, "slots": 2, "reach": 1, "edge_labels": R,
             "node_labels": U, "graph_labels": G, "pointers_after": pointers_after, "distance": 1.5, "squarings": 2,
             "bag": 0.5, "pointers": 0.4}
+        if anchors:
+            config["slot_form"] = "anchors"
         rows = words + config["slots"]
         p = {"encoder." + k: draw(random, rows, d, scale=0.5) for k in ("tokens", "left_tokens", "right_tokens")}
         p["encoder.relations"] = draw(random, 2 * config["reach"] + 4, d, scale=0.5)
@@ -164,6 +184,11 @@ def main(folder):
             for name in ("", "self_"):
                 maps(p, f"head.pointers.{name}hidden", d, d)
                 maps(p, f"head.pointers.{name}score", d, 1)
+        if anchors:
+            for name in ("from_slot", "to_slot", "none"):
+                maps(p, "head.anchors." + name, d, 1)
+                if name != "none":
+                    del p[f"head.anchors.{name}.bias"]
         # Four tokens of the first sentence are nodes of its graph, and two of the third. The graph of the second has
         # only slots. The third graph has no label.
         edges = [[0, 0, 0, 4], [0, 1, 0, 4], [0, 1, 2, 4], [0, 4, 1, 3], [0, 5, 2, 5], [1, 1, 1, 0], [2, 1, 0, 2]]
@@ -176,3 +201,4 @@ def main(folder):
     one("edges", "edge", tied=False)
     one("predicates_tied", "predicate", tied=True)
     one("predicates_with_pointers", "predicate", tied=False, pointers_after=2)
+    one("predicates_with_anchors", "predicate", tied=False, pointers_after=2, anchors=True)

@@ -96,7 +96,8 @@ struct sentence_to_graph {
     } else if (head == "predicate") {
       predicate_head_options const options{.labels = labels,
                                            .pointers_after = file.size("pointers_after"),
-                                           .lists = {file.config.at("distance").get<double>(), file.size("squarings")}};
+                                           .lists = {file.config.at("distance").get<double>(), file.size("squarings")},
+                                           .slots = slots_of(file)};
       check_both(predicate_sentence_to_graph<T>(sizes, {extents<dyn>(d), options}));
     } else {
       throw data_error(file.path().string() + ": head is " + head + "; expected edge or predicate");
@@ -104,6 +105,14 @@ struct sentence_to_graph {
   }
 
  private:
+  /// The form of the slots.  Without the key, slots are nodes.
+  static slot_form slots_of(golden_file const& file) {
+    auto const form = file.config.value("slot_form", "nodes");
+    if (form != "nodes" && form != "anchors")
+      throw data_error(file.path().string() + ": slot_form is " + form + "; expected nodes or anchors");
+    return form == "anchors" ? slot_form::anchors : slot_form::nodes;
+  }
+
   template <class T, backend Ex, class Model>
   static void check_way(Ex& ex, golden_file const& file, report& r, graph_sentences const& sentences,
                         Model const& model, std::string const& label, keep kept) {

@@ -471,11 +471,12 @@ void expect_parsers_same_alone(engine_use const& use) {
   extents<dyn> const of_width(width);
   sentence_graphs_alone(use, "sentence to graph, edges",
                         edge_sentence_to_graph<float>(to_graph, {of_width, tables.labels}), tables);
-  for (index_t after : {0, 2})
-    sentence_graphs_alone(
-        use, "sentence to graph, predicates",
-        predicate_sentence_to_graph<float>(to_graph, {of_width, {.labels = tables.labels, .pointers_after = after}}),
-        tables);
+  for (auto form : {slot_form::nodes, slot_form::anchors})
+    for (index_t after : {0, 2}) {
+      predicate_head_options const of_head{.labels = tables.labels, .pointers_after = after, .slots = form};
+      sentence_graphs_alone(use, "sentence to graph, predicates",
+                            predicate_sentence_to_graph<float>(to_graph, {of_width, of_head}), tables);
+    }
   dependencies_alone(use, "dependency parser of edges", edge_dependency_parser<float>(of_edges, {relations}));
   token_trunk_options const of_tokens{.tokens = words, .layers = 2, .layer = token_layer};
   dependencies_alone(use, "biaffine dependency parser",

@@ -52,6 +52,12 @@ TEMPLATE_TEST_CASE("models from sentences to graphs have the gradient of their l
     predicate_head_options const pointing{.labels = labels, .pointers_after = 2};
     test::check_gradient_of(
         use<reified, TestType>(reified(sizes(s, rate, tied), {extents<dyn>(width), pointing}), kept, loader()), true);
+    for (index_t after : {0, 2}) {
+      CAPTURE(after);
+      predicate_head_options const anchored{.labels = labels, .pointers_after = after, .slots = slot_form::anchors};
+      test::check_gradient_of(
+          use<reified, TestType>(reified(sizes(s, rate, tied), {extents<dyn>(width), anchored}), kept, loader()), true);
+    }
     using fixed = predicate_sentence_to_graph<double, width, 2, 8>;
     test::check_gradient_of(use<fixed, TestType>(fixed(sizes(s, rate, tied), {{}, pointing}), kept, loader()), true);
   }
@@ -74,9 +80,11 @@ struct training {
   cpu::backend ex;
   trainer<model, cpu::backend> work;
 
-  explicit training(int threads, index_t pointers_after)
+  training(int threads, index_t pointers_after, slot_form form)
       : ex(threads),
-        work(ex, model(sizes(s, 0), {extents<dyn>(width), {.labels = labels, .pointers_after = pointers_after}}),
+        work(ex,
+             model(sizes(s, 0),
+                   {extents<dyn>(width), {.labels = labels, .pointers_after = pointers_after, .slots = form}}),
              {.capacity = s.loader.dims()}) {
     loader.weigh({.bag = 0.5, .pointers = 0.1});
     loader.add({.tokens = s.first, .queried = s.queried, .edges = s.edges, .labels = s.labels, .label = 2});
@@ -95,14 +103,16 @@ struct training {
 };
 
 TEST_CASE("training from sentences to graphs has the same bits for any number of threads") {
-  training one(1, 1), three(3, 1);
-  one.learn(5);
-  three.learn(5);
-  CHECK(one.values() == three.values());
+  for (auto form : {slot_form::nodes, slot_form::anchors}) {
+    training one(1, 1, form), three(3, 1, form);
+    one.learn(5);
+    three.learn(5);
+    CHECK(one.values() == three.values());
+  }
 }
 
 TEST_CASE("a model learns the graphs of a few sentences") {
-  training t(1, 0);
+  training t(1, 0, slot_form::nodes);
   t.learn(1000);
   auto const batch = t.loader.upload();
   auto const found = t.work.infer(batch.first);

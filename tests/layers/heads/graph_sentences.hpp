@@ -11,8 +11,8 @@
 
 namespace triad::test {
 
-/// Sentences of 4, 1 and 2 tokens with one slot.  Tokens 0, 1 and 3 of the first sentence are queried, token 0 of the
-/// second, and none of the third.
+/// Sentences of 4, 1 and 2 tokens with one slot or more.  Tokens 0, 1 and 3 of the first sentence are queried, token 0
+/// of the second, and none of the third.
 struct graph_sentences {
   using loader_type = sentence_graph_loader<reference::backend, double>;
 
@@ -22,9 +22,11 @@ struct graph_sentences {
   std::vector<labelled_node> labels{{0, 0}, {0, 1}, {3, 1}};
   loader_type loader;
 
-  explicit graph_sentences(graph_label_counts const& counts = {2, 2, 3})
-      : tables{.tokens = 5, .slots = 1, .reach = 1, .labels = counts},
-        loader(sentence_graph_of(4, 1, 4) + sentence_graph_of(1, 1, 2) + sentence_graph_of(2, 1, 1), tables) {
+  explicit graph_sentences(graph_label_counts const& counts = {2, 2, 3}, index_t slots = 1)
+      : tables{.tokens = 5, .slots = slots, .reach = 1, .labels = counts},
+        loader(sentence_graph_of(4, slots, 3 + slots) + sentence_graph_of(1, slots, 1 + slots) +
+                   sentence_graph_of(2, slots, slots),
+               tables) {
     if (counts.node == 0) labels.clear();
     loader.weigh({.bag = 0.5, .pointers = 0.7});
     loader.add(

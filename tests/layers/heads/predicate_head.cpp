@@ -25,9 +25,11 @@ struct run {
   test::graph_sentences sentences;
   sentence_graph_batch<double> in = sentences.loader.upload().first;
   head_type head;
-  index_t rows = head_type::count(in.dims()), all = in.graphs.dims.rows, pairs = in.grid.dims.pairs;
+  index_t rows = head.count(in.dims()), all = in.graphs.dims.rows, pairs = in.grid.dims.pairs;
 
-  explicit run(predicate_head_options o) : sentences(o.labels), head{extents<dyn>(d), o} {}
+  // One slot has no other slot, so two slots show whether an anchor is that of its own slot.
+  explicit run(predicate_head_options o)
+      : sentences(o.labels, o.slots == slot_form::anchors ? 2 : 1), head{extents<dyn>(d), o} {}
 
   template <class Ex>
   void forward(Ex& ex, call const& c, head_type::fields<double const> w, read x, read y, head_type::saved const& s,
@@ -41,9 +43,14 @@ double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
 TEST_CASE("an edge, a label and a bag have the probability that some token is their predicate") {
   reference::backend ex;
-  for (index_t pointers_after : {0, 1}) {
-    CAPTURE(pointers_after);
-    run r({.labels = {2, 2, 3}, .bag = true, .pointers_after = pointers_after, .lists = {.squarings = 1}});
+  for (auto const& [pointers_after, form] : {std::pair<index_t, slot_form>{0, slot_form::nodes},
+                                             {1, slot_form::nodes},
+                                             {0, slot_form::anchors},
+                                             {1, slot_form::anchors}}) {
+    bool const anchored = form == slot_form::anchors;
+    CAPTURE(pointers_after, anchored);
+    run r(
+        {.labels = {2, 2, 3}, .bag = true, .pointers_after = pointers_after, .lists = {.squarings = 1}, .slots = form});
     parameter_set<head_type, reference::backend> p(r.head, holding::values);
     auto const values = test::random_values(p.flat_values().extent(0), 4);
     std::copy(values.begin(), values.end(), p.flat_values().data_handle());
@@ -62,19 +69,36 @@ TEST_CASE("an edge, a label and a bag have the probability that some token is th
       return sum;
     };
     auto const& z = r.in.grid;
+    index_t const cells = anchored ? r.in.token_grid.dims.cells : z.dims.cells;
     constexpr double kappa = 1 - 1e-6;
     for (index_t g = 0; g < z.dims.graphs; ++g) {
       index_t const n = z.rows(g), m = z.columns(g);
-      auto const role = [&](index_t t, index_t a, index_t k) {
-        auto const one = [&](index_t c) { return logistic(map(w.role, z.cell_begin(g) + t * m + c, k)); };
+      index_t const e = r.in.members(g), first_cell = anchored ? r.in.token_grid.cell_begin(g) : z.cell_begin(g);
+      // The role of a member of the graph, after lists.  The column of a token is its number among the tokens or nodes.
+      auto const listed = [&](index_t t, index_t a, index_t k) {
+        auto const one = [&](index_t i) {
+          index_t const c = anchored ? r.in.queried(z.column_begin(g) + i) : i;
+          return logistic(map(w.role, first_cell + t * (anchored ? n : m) + c, k));
+        };
         if (pointers_after == 0) return one(a);
         double sum = 0;
-        for (index_t c = 0; c < m; ++c)
+        for (index_t c = 0; c < (anchored ? e : m); ++c)
           sum += r.head.pointers().heads(saved.pointers)(z.pair_begin(g) + a * m + c) * one(c);
         return sum;
       };
+      auto const role = [&](index_t t, index_t a, index_t k) {
+        if (!anchored || a < e) return listed(t, a, k);
+        double sum = 0;
+        for (index_t c = 0; c < n; ++c) {
+          index_t i = 0;
+          while (i < e && r.in.queried(z.column_begin(g) + i) != c) ++i;
+          double const one = i < e ? listed(t, i, k) : logistic(map(w.role, first_cell + t * n + c, k));
+          sum += saved.anchors.anchor(r.in.slot_grid.cell_begin(g) + (a - e) * n + c) * one;
+        }
+        return sum;
+      };
       auto const predicate = [&](auto const& linear, index_t t, index_t label) {
-        return logistic(map(linear, z.dims.cells + z.row_begin(g) + t, label));
+        return logistic(map(linear, cells + z.row_begin(g) + t, label));
       };
       for (index_t label = 0; label < 2; ++label) {
         double bag = 1;
@@ -94,18 +118,21 @@ TEST_CASE("an edge, a label and a bag have the probability that some token is th
       }
       for (index_t label = 0; label < 3; ++label)
         CHECK_THAT(found.scores.graph(g, label),
-                   test::WithinAbs(map(w.graph, z.dims.cells + z.dims.rows + g, label), 1e-12));
+                   test::WithinAbs(map(w.graph, r.rows - z.dims.graphs + g, label), 1e-12));
     }
     CHECK(found.scores.pointers.extent(0) == (pointers_after > 0 ? r.pairs : 0));
   }
 }
 
 TEST_CASE("a head of predicates has the gradient of its scores, with and without its options") {
-  for (auto const& options : {predicate_head_options{.labels = {2, 2, 3}, .bag = true, .pointers_after = 1},
-                              predicate_head_options{.labels = {2, 2, 3}, .bag = true},
-                              predicate_head_options{.labels = {2, 0, 0}, .bag = false},
-                              predicate_head_options{.labels = {2, 0, 0}, .bag = false, .pointers_after = 1}}) {
-    CAPTURE(options.labels.node, options.pointers_after);
+  for (auto const& options :
+       {predicate_head_options{.labels = {2, 2, 3}, .bag = true, .pointers_after = 1},
+        predicate_head_options{.labels = {2, 2, 3}, .bag = true},
+        predicate_head_options{.labels = {2, 0, 0}, .bag = false},
+        predicate_head_options{.labels = {2, 0, 0}, .bag = false, .pointers_after = 1},
+        predicate_head_options{.labels = {2, 2, 3}, .slots = slot_form::anchors},
+        predicate_head_options{.labels = {2, 0, 0}, .pointers_after = 1, .slots = slot_form::anchors}}) {
+    CAPTURE(options.labels.node, options.pointers_after, options.slots);
     run r(options);
     test::scores_of_graphs<head_type> const dscores(r.head, r.in.dims(), 5);
     CHECK_GRADIENT(test::check_use(
@@ -134,12 +161,14 @@ TEST_CASE("a head of predicates has the gradient of its scores, with and without
   }
 }
 
-TEST_CASE("a head of predicates lists its parameters by name, those of pointers only if it has them") {
+TEST_CASE("a head of predicates lists its parameters by name, those of pointers and anchors only if it has them") {
   auto const plain = test::paths_of(head_type{extents<dyn>(d), {.labels = {2, 2, 3}}});
   CHECK(plain == std::vector<std::string>{"predicate.weight", "predicate.bias", "label.weight", "label.bias",
                                           "role.weight", "role.bias", "graph.weight", "graph.bias"});
   auto const pointing = test::paths_of(head_type{extents<dyn>(d), {.labels = {2, 2, 3}, .pointers_after = 2}});
   CHECK((pointing.size() == plain.size() + 10 && pointing.back() == "pointers.self_score.bias"));
+  auto const anchored = test::paths_of(head_type{extents<dyn>(d), {.labels = {2, 2, 3}, .slots = slot_form::anchors}});
+  CHECK((anchored.size() == plain.size() + 4 && anchored[plain.size()] == "anchors.from_slot.weight"));
 }
 
 }  // namespace layers_predicate_head_tests

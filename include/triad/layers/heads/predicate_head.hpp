@@ -17,28 +17,41 @@
 //
 //   rho'[t, a] = sum over c of H(a, c) rho[t, c]                 layers/heads/role_pointers.hpp
 //
-// The model gives the states y in the order of sentence_graph_batch::role_edges.
+// Slots have one of two forms.  slot_form::nodes gives a slot roles of its own, from the states of the edges (t, slot).
+// slot_form::anchors gives a slot the roles of a token, which may be any token:
+//
+//   rho'[t, a] = sum over tokens c of mix(a, c) rho[t, c]        layers/heads/slot_anchors.hpp
+//
+// mix has the pointers and the anchors: a slot that is anchored at the member of a list has the roles of the list's
+// head.  So rho is computed for all pairs of tokens.
+//
+// The model gives the states y in the order of sentence_graph_batch::role_edges, or of anchor_edges.
 #pragma once
 
 #include "triad/layers/heads/graph_loss.hpp"
 #include "triad/layers/heads/role_pointers.hpp"
+#include "triad/layers/heads/slot_anchors.hpp"
 #include "triad/layers/linear.hpp"
 #include "triad/ops/mix_columns.hpp"
 #include "triad/ops/noisy_or.hpp"
 
 namespace triad {
 
+/// What the roles of a slot are: its own, or those of a token.
+enum class slot_form { nodes, anchors };
+
 struct predicate_head_options {
   graph_label_counts labels{};
   bool bag = true;             // also computes the probabilities that a graph has each label of edges
   index_t pointers_after = 0;  // the layer after which pointers of lists are read; 0: no pointers
   list_pointer_options lists{};
+  slot_form slots = slot_form::nodes;
 };
 
 template <class T, index_t D = dyn>
 struct predicate_head {
   using value_type = T;
-  using states = tensor<T, dyn, D>;  // (cells + tokens + b, d)
+  using states = tensor<T, dyn, D>;  // (read, d): the edges of read()
   using output = graph_scores<T>;
   using map = linear<T, D, dyn>;
   using values = tensor<T, dyn, dyn>;
@@ -51,11 +64,17 @@ struct predicate_head {
   constexpr index_t width() const { return shape.extent(0); }
   constexpr graph_label_counts const& label_counts() const { return options.labels; }
   constexpr bool points() const { return options.pointers_after > 0; }
+  constexpr bool has_anchors() const { return options.slots == slot_form::anchors; }
   constexpr map to(index_t count) const { return {extents<D, dyn>(width(), count)}; }
   constexpr role_pointers<T, D> pointers() const { return {shape, options.lists}; }
+  constexpr slot_anchors<T, D> anchoring() const { return {shape}; }
   /// The edges whose states the head reads, and their number.
-  static vec<index_t const> read(sentence_graph_batch<T> const& in) { return in.role_edges; }
-  static constexpr index_t count(sentence_graph_dims const& dims) { return dims.read_by_roles(); }
+  vec<index_t const> read(sentence_graph_batch<T> const& in) const {
+    return has_anchors() ? in.anchor_edges : in.role_edges;
+  }
+  constexpr index_t count(sentence_graph_dims const& dims) const {
+    return has_anchors() ? dims.read_by_anchors() : dims.read_by_roles();
+  }
   static constexpr bool has_inner = true;
   /// The layer whose states point() reads; 0: none.
   constexpr index_t inner() const { return options.pointers_after; }
@@ -64,7 +83,8 @@ struct predicate_head {
   struct fields {
     fields_of<map, S> predicate, label, role, graph;
     fields_of<role_pointers<T, D>, S> pointers;  // without memory if the head has no pointers
-    bool points;
+    fields_of<slot_anchors<T, D>, S> anchors;    // without memory if the head has no anchors
+    bool points, has_anchors;
     template <class F>
     constexpr void each(F&& f) {
       f("predicate", predicate);
@@ -72,28 +92,38 @@ struct predicate_head {
       f("role", role);
       f("graph", graph);
       if (points) f("pointers", pointers);
+      if (has_anchors) f("anchors", anchors);
     }
   };
   struct saved {
     values predicate, label;  // (tokens, R), (tokens, U): p and q
-    values role, mixed;       // (cells, 3) each: rho and rho'
+    values role, mixed;       // rho (cells or cells of token_grid, 3) and rho' (cells, 3)
     typename role_pointers<T, D>::saved pointers;
+    typename slot_anchors<T, D>::saved anchors;
   };
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
     auto const map_to = [&](index_t count) { return plan<S>(to(count), place); };
     auto const& z = options.labels;
-    arena nowhere;
-    return {
-        map_to(z.edge), map_to(z.node), map_to(roles), map_to(z.graph), plan<S>(pointers(), points() ? place : nowhere),
-        points()};
+    return {map_to(z.edge),
+            map_to(z.node),
+            map_to(roles),
+            map_to(z.graph),
+            plan<S>(pointers(), place, points()),
+            plan<S>(anchoring(), place, has_anchors()),
+            points(),
+            has_anchors()};
   }
   saved plan_saved(arena& place, sentence_graph_dims const& dims, keep kept = keep::everything) const {
     auto const& z = dims.grid;
     auto const make = [&](index_t rows, index_t columns) { return place.make<values>(rows, columns); };
-    return {make(z.rows, options.labels.edge), make(z.rows, options.labels.node), make(z.cells, roles),
-            make(points() ? z.cells : 0, roles), pointers().plan_saved(place, points() ? z : grid_dims{}, kept)};
+    return {make(z.rows, options.labels.edge),
+            make(z.rows, options.labels.node),
+            make(role_grid(dims).cells, roles),
+            make(mixes() ? z.cells : 0, roles),
+            pointers().plan_saved(place, points() ? z : grid_dims{}, kept),
+            anchoring().plan_saved(place, has_anchors() ? dims : sentence_graph_dims{}, kept)};
   }
   output plan_output(arena& place, sentence_graph_dims const& dims) const {
     auto const& z = dims.grid;
@@ -115,21 +145,25 @@ struct predicate_head {
   void forward(Ex& ex, call const& c, fields<T const> w, sentence_graph_batch<T> const& in, const_view<states> y,
                saved const& s, output const& scores) const {
     auto const& z = in.grid.dims;
+    index_t const cells = role_grid(in.dims()).cells, graphs = count(in.dims()) - z.graphs;
     auto const probabilities_of = [&](auto const& from, index_t first, index_t rows, values p) {
       if (p.extent(1) == 0) return;
       to(p.extent(1)).forward(ex, c, from, rows_of(y, first, rows), {}, p);
       transform(ex, sigmoid{}, p, p);
     };
-    probabilities_of(w.role, 0, z.cells, s.role);
-    probabilities_of(w.predicate, z.cells, z.rows, s.predicate);
-    probabilities_of(w.label, z.cells, z.rows, s.label);
+    probabilities_of(w.role, 0, cells, s.role);
+    probabilities_of(w.predicate, cells, z.rows, s.predicate);
+    probabilities_of(w.label, cells, z.rows, s.label);
     if (scores.graph.extent(1) > 0)
-      to(scores.graph.extent(1)).forward(ex, c, w.graph, rows_of(y, z.cells + z.rows, z.graphs), {}, scores.graph);
-    if (points()) {
-      mix_columns(ex, in.grid, in.grid, in.grid.pair_begin, vec<T const>(pointers().heads(s.pointers)),
-                  as_matrix(read_only(s.role)), as_matrix(s.mixed));
-      transform(ex, unchanged{}, pointers().pointers(s.pointers), scores.pointers);
+      to(scores.graph.extent(1)).forward(ex, c, w.graph, rows_of(y, graphs, z.graphs), {}, scores.graph);
+    if (has_anchors())
+      anchoring().forward(ex, c, w.anchors, in, rows_of(y, cells + z.rows, graphs - cells - z.rows), heads(s),
+                          s.anchors);
+    if (mixes()) {
+      mixture const m(*this, in, s);
+      mix_columns(ex, m.from, in.grid, m.begin, m.weights, as_matrix(read_only(s.role)), as_matrix(s.mixed));
     }
+    if (points()) transform(ex, unchanged{}, pointers().pointers(s.pointers), scores.pointers);
     auto const p = matrix<T const>(as_matrix(s.predicate));
     noisy_or(ex, in.grid, p, ends_of(taken(s)), as_matrix(scores.edge));
     if (scores.node.extent(1) > 0)
@@ -145,9 +179,10 @@ struct predicate_head {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     auto const& z = in.grid.dims;
+    index_t const cells = role_grid(in.dims()).cells, graphs = count(in.dims()) - z.graphs;
     auto const make = [&](index_t rows, index_t columns) { return scratch.make<values>(rows, columns); };
     auto const dp = make(z.rows, options.labels.edge), dq = make(z.rows, options.labels.node),
-               dtaken = make(z.cells, roles), drole = points() ? make(z.cells, roles) : dtaken;
+               dtaken = make(z.cells, roles), drole = mixes() ? make(cells, roles) : dtaken;
     auto const p = matrix<T const>(as_matrix(s.predicate));
 
     if (d.node.extent(1) > 0)
@@ -163,9 +198,16 @@ struct predicate_head {
                     no_matrix<T>());
       transform(ex, plus{}, dp, more, dp);
     }
-    if (points())
-      mix_columns_grad(ex, in.grid, in.grid, in.grid.pair_begin, vec<T const>(pointers().heads(s.pointers)),
-                       as_matrix(read_only(s.role)), as_matrix(read_only(dtaken)), dheads, as_matrix(drole));
+    if (mixes()) {
+      mixture const m(*this, in, s);
+      auto const dweights = has_anchors() ? scratch.make<vec<T>>(z.cells) : dheads;
+      mix_columns_grad(ex, m.from, in.grid, m.begin, m.weights, as_matrix(read_only(s.role)),
+                       as_matrix(read_only(dtaken)), dweights, as_matrix(drole));
+      index_t const first = cells + z.rows, rows = graphs - first;
+      if (has_anchors())
+        anchoring().backward(ex, c, w.anchors, in, rows_of(y, first, rows), heads(s), s.anchors, vec<T const>(dweights),
+                             dheads, rows_of(dy, first, rows), gradient.anchors);
+    }
 
     auto const part = [&](auto const& from, index_t first, index_t rows, values probability, values dprobability,
                           auto const& sum, epilogue<T> const& after) {
@@ -174,13 +216,13 @@ struct predicate_head {
       to(probability.extent(1))
           .backward(ex, c, from, rows_of(y, first, rows), {}, dprobability, rows_of(dy, first, rows), sum, after);
     };
-    auto const of_tokens = rows_of(dy, z.cells, z.rows), of_graphs = rows_of(dy, z.cells + z.rows, z.graphs);
-    part(w.role, 0, z.cells, s.role, drole, gradient.role, {});
-    part(w.predicate, z.cells, z.rows, s.predicate, dp, gradient.predicate, {});
-    part(w.label, z.cells, z.rows, s.label, dq, gradient.label, {.residual = as_matrix(read_only(of_tokens))});
+    auto const of_tokens = rows_of(dy, cells, z.rows), of_graphs = rows_of(dy, graphs, z.graphs);
+    part(w.role, 0, cells, s.role, drole, gradient.role, {});
+    part(w.predicate, cells, z.rows, s.predicate, dp, gradient.predicate, {});
+    part(w.label, cells, z.rows, s.label, dq, gradient.label, {.residual = as_matrix(read_only(of_tokens))});
     if (d.graph.extent(1) > 0)
       to(d.graph.extent(1))
-          .backward(ex, c, w.graph, rows_of(y, z.cells + z.rows, z.graphs), {}, d.graph, of_graphs, gradient.graph);
+          .backward(ex, c, w.graph, rows_of(y, graphs, z.graphs), {}, d.graph, of_graphs, gradient.graph);
     else
       fill(ex, T(0), of_graphs);
   }
@@ -192,8 +234,28 @@ struct predicate_head {
   }
 
  private:
-  /// The roles after pointers: rho' or rho.
-  matrix<T const> taken(saved const& s) const { return as_matrix(read_only(points() ? s.mixed : s.role)); }
+  /// The weights with which queried nodes take over the roles of the columns of `from`.
+  struct mixture {
+    grid_batch from;
+    vec<index_t const> begin;
+    vec<T const> weights;
+
+    mixture(predicate_head const& head, sentence_graph_batch<T> const& in, saved const& s)
+        : from(head.has_anchors() ? in.token_grid : in.grid),
+          begin(head.has_anchors() ? in.grid.cell_begin : in.grid.pair_begin),
+          weights(head.has_anchors() ? vec<T const>(s.anchors.mix) : head.heads(s)) {}
+  };
+  constexpr bool mixes() const { return points() || has_anchors(); }
+  /// The sizes of the grid of rho.
+  constexpr grid_dims const& role_grid(sentence_graph_dims const& dims) const {
+    return has_anchors() ? dims.token_grid : dims.grid;
+  }
+  /// The heads of lists (pairs), or (0) without pointers.
+  vec<T const> heads(saved const& s) const {
+    return points() ? vec<T const>(pointers().heads(s.pointers)) : vec<T const>(nullptr, index_t{0});
+  }
+  /// The roles after pointers and anchors: rho' or rho.
+  matrix<T const> taken(saved const& s) const { return as_matrix(read_only(mixes() ? s.mixed : s.role)); }
   static matrix<T const> ends_of(matrix<T const> role) { return column_block(role, 0, 2); }
   static matrix<T const> third_of(matrix<T const> role) { return column_block(role, 2, 1); }
 };
