@@ -142,8 +142,8 @@ struct sentence_to_graph {
     compare("bag", scores.bag);
     compare("pointers", scores.pointers);
     compare("loss", loss);
-    for (index_t k = 0; k < model.layers.count(); ++k)
-      r.output("hidden_" + std::to_string(k), bench.read(saved.layers.state(k)), label);
+    for (index_t k = 0; k < model.trunk.layers.count(); ++k)
+      r.output("hidden_" + std::to_string(k), bench.read(saved.trunk.layers.state(k)), label);
     compare_gradients(bench, params, r, names, label);
   }
 };

@@ -62,6 +62,24 @@ TEMPLATE_TEST_CASE("a Transformer layer with relative positions has the gradient
     }
 }
 
+TEMPLATE_TEST_CASE("attention weights and hidden units of a Transformer layer can have a dropout rate of their own", "",
+                   TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  sentences const s;
+  transformer_layer_options o{width, heads, hidden, 0.2, norm_position::before};
+  CHECK(transformer_layer<double>(o).attention.branch.dropout == 0.2);
+  for (double inner : {0.0, 0.4}) {
+    CAPTURE(inner);
+    o.inner_dropout = inner;
+    transformer_layer<double> const layer(o);
+    CHECK(layer.attention.dropout == 0.2);
+    CHECK(layer.block.dropout == 0.2);
+    CHECK(layer.attention.branch.dropout == inner);
+    CHECK(layer.block.branch.dropout == inner);
+    CHECK_GRADIENT(gradient_check(ex, layer, row_dims(s.rows), s.input(), {s.rows, width}));
+  }
+}
+
 TEMPLATE_TEST_CASE("repeated Transformer layers have the gradient of their value, tied or not, whatever they keep", "",
                    TRIAD_TEST_BACKENDS) {
   TestType ex;

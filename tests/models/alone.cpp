@@ -477,6 +477,16 @@ void expect_parsers_same_alone(engine_use const& use) {
       sentence_graphs_alone(use, "sentence to graph, predicates",
                             predicate_sentence_to_graph<float>(to_graph, {of_width, of_head}), tables);
     }
+  auto plain_layer = token_layer;
+  plain_layer.norms = norm_position::before;
+  token_to_graph_options const plain{
+      .tokens = tables.token_rows(), .relations = tables.relation_rows(), .layers = 2, .layer = plain_layer};
+  sentence_graphs_alone(use, "sentence to graph, plain, edges",
+                        plain_edge_sentence_to_graph<float>(plain, {of_width, tables.labels}), tables);
+  sentence_graphs_alone(
+      use, "sentence to graph, plain, predicates",
+      plain_predicate_sentence_to_graph<float>(plain, {of_width, {.labels = tables.labels, .pointers_after = 1}}),
+      tables);
   dependencies_alone(use, "dependency parser of edges", edge_dependency_parser<float>(of_edges, {relations}));
   token_trunk_options const of_tokens{.tokens = words, .layers = 2, .layer = token_layer};
   dependencies_alone(use, "biaffine dependency parser",

@@ -5,8 +5,11 @@
 //   norm_position::before   u = norm1(x);  t = x + drop(attention(u))      v = norm2(t);  y = t + drop(feed_forward(v))
 //
 // The layer consists of two sublayers.  Both positions of the norms have the same parameters and take the same memory.
-// All states are (rows, d).
+// All states are (rows, d).  The attention is self_attention of sequences, or another layer that sublayer accepts as a
+// branch, such as relative_attention.
 #pragma once
+
+#include <optional>
 
 #include "triad/core/sizes.hpp"
 #include "triad/layers/attention.hpp"
@@ -15,16 +18,19 @@
 
 namespace triad {
 
-/// Sizes and rates of a Transformer layer.
+/// Sizes and dropout rates of a Transformer layer.
 struct transformer_layer_options {
   // d, h and the width of the feed-forward block.  not_given means the size that the type has, or one head.
   index_t width = not_given, heads = not_given, hidden = not_given;
-  double dropout = 0;  // for attention weights, for the results of both branches, and for hidden units
+  double dropout = 0;  // the rate for the results of both branches
   norm_position norms = norm_position::after;
   activation between = activation::relu;
   bool causal = false;
   double epsilon = 1e-5;  // the epsilon of every norm
   index_t reach = 0;      // the reach of relative positions in self-attention (ops/attention.hpp); 0: none
+  std::optional<double> inner_dropout = {};  // the rate for attention weights and hidden units; empty: `dropout`
+
+  constexpr double rate_inside() const { return inner_dropout.value_or(dropout); }
 };
 
 /// Returns the norm of a sublayer in a layer with these options.  `owner` is the name of the layer, for messages.
@@ -33,29 +39,31 @@ constexpr layer_norm_layer<T, D> sublayer_norm(char const* owner, transformer_la
   return {extents_of<D>(owner, {"width", o.width}), o.epsilon};
 }
 
-template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, class Attention = self_attention<T, D, H>>
 struct transformer_layer {
-  using input = sequence_input<T, D>;
+  using input = typename Attention::input;
   using output = tensor<T, dyn, D>;  // (rows, d)
-  using planned_with = row_dims;
-  using attention_type = sublayer<T, self_attention<T, D, H>, D>;
+  using planned_with = layer_dims<Attention>;
+  using attention_type = sublayer<T, Attention, D>;
   using block_type = sublayer<T, triad::feed_forward<T, D, F, D>, D>;
 
   attention_type attention;
   block_type block;
 
   explicit transformer_layer(transformer_layer_options const& o)
-      : attention{{width_and_heads<D, H>("transformer_layer", o.width, o.heads),
-                   dropout_rate("transformer_layer", o.dropout), o.causal, o.reach},
-                  sublayer_norm<T, D>("transformer_layer", o),
-                  o.dropout,
-                  o.norms},
-        block{{o.width, o.hidden, o.width, o.dropout, o.between},
-              sublayer_norm<T, D>("transformer_layer", o),
-              o.dropout,
-              o.norms} {
+      : transformer_layer(o, {width_and_heads<D, H>("transformer_layer", o.width, o.heads),
+                              dropout_rate("transformer_layer", o.rate_inside()), o.causal, o.reach}) {
     if (o.reach != 0) (void)checked_size("transformer_layer", {"reach of relative positions", o.reach});
   }
+  /// Makes a layer with another attention, which has its own width, heads and dropout rate.  o.causal and o.reach are
+  /// options of self_attention.
+  transformer_layer(transformer_layer_options const& o, Attention const& a)
+      : attention{a, sublayer_norm<T, D>("transformer_layer", o), dropout_rate("transformer_layer", o.dropout),
+                  o.norms},
+        block{{o.width, o.hidden, o.width, o.rate_inside(), o.between},
+              sublayer_norm<T, D>("transformer_layer", o),
+              o.dropout,
+              o.norms} {}
 
   constexpr index_t width() const { return attention.width(); }
   constexpr norm_position norms() const { return block.norms; }
@@ -82,7 +90,7 @@ struct transformer_layer {
   fields<S> plan_params(arena& place) const {
     return {plan<S>(attention, place), plan<S>(block, place)};
   }
-  saved plan_saved(arena& place, row_dims dims, keep kept = keep::everything) const {
+  saved plan_saved(arena& place, planned_with const& dims, keep kept = keep::everything) const {
     return {attention.plan_saved(place, dims, kept), place.make<output>(dims.rows, width()),
             block.plan_saved(place, dims, kept)};
   }
