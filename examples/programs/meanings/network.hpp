@@ -19,8 +19,9 @@ namespace triad::programs::meanings {
 
 /// The defaults are our own settings.
 struct options : stack_options {
-  int least_count = 1;  // least number of times that a word of the dictionary occurs in the training set
-  int slots = 0;        // nodes that no token names; 0: as many as the training graphs have
+  int least_count = 1;              // least number of times that a word of the dictionary occurs in the training set
+  int slots = 0;                    // nodes that no token names; 0: as many as the training graphs have
+  std::string slot_form = "nodes";  // nodes: slots have roles of their own; anchors: slots have the roles of a token
 
   std::string head = "predicates";  // predicates: tokens with roles; edges: labels straight from the states
   triangle_form attention = triangle_form::full;
@@ -112,6 +113,8 @@ struct found_causes {
   std::vector<float> label;      // (tokens, labels)
   std::vector<float> role;       // (tokens, columns, 3)
   std::vector<float> heads;      // (columns, columns): whose roles a column takes; empty: the model has no lists
+  // The probability that a slot has the roles of a token, and that a slot is not in the graph.  Empty: slots are nodes.
+  std::vector<float> anchor, absent;  // (slots, tokens), (slots)
 
   /// The probability that token t makes the edge, and that it makes the label of the column.
   double of_edge(index_t t, index_t from, index_t relation, index_t to) const {

@@ -95,12 +95,13 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
     if constexpr (by_predicates) {
       auto const s = trainer_.saved(in_.dims()).head;
       auto const& z = in_.grid.dims;
-      bool const lists = s.mixed.extent(0) > 0;
+      auto const& head = trainer_.model().head;
       c.tokens = z.rows, c.columns = z.columns, c.relations = tables_.labels.edge, c.labels = tables_.labels.node;
       c.predicate = on_host(s.predicate);
       c.label = on_host(s.label);
-      c.role = on_host(lists ? s.mixed : s.role);
-      if (lists) c.heads = on_host(trainer_.model().head.pointers().heads(s.pointers));
+      c.role = on_host(s.mixed.extent(0) > 0 ? s.mixed : s.role);
+      if (head.points()) c.heads = on_host(head.pointers().heads(s.pointers));
+      if (head.has_anchors()) c.anchor = on_host(s.anchors.anchor), c.absent = on_host(s.anchors.absent);
     }
     return c;
   }
@@ -166,8 +167,11 @@ std::unique_ptr<network> network::make(Ex ex, options const& o, room const& z) {
   };
   extents<dyn> const width(o.width);
   if (o.head == "edges") return with(graph_head<float>{width, z.tables.labels});
-  return with(predicate_head<float>{
-      width, {.labels = z.tables.labels, .bag = o.bag > 0, .pointers_after = o.lists ? o.lists_after : 0}});
+  return with(predicate_head<float>{width,
+                                    {.labels = z.tables.labels,
+                                     .bag = o.bag > 0,
+                                     .pointers_after = o.lists ? o.lists_after : 0,
+                                     .slots = o.slot_form == "anchors" ? slot_form::anchors : slot_form::nodes}});
 }
 
 }  // namespace triad::programs::meanings

@@ -63,6 +63,17 @@ foreach(option "--head edges" "--attention value-ablation" "--tied --lists" "--r
 endforeach()
 expect_different_losses(run _head_edges _attention_value_ablation _tied_lists _bag_0 _max_offset_5)
 
+# Slots that are anchored at tokens, with and without lists.
+foreach(more "" --lists)
+  run("0|3" ${smoke} --slot-form anchors ${more} --out ${FOLDER}/anchors${more})
+  run(0 predict ${FOLDER}/anchors${more} --sentence "take the red cup")
+  run(0 explain ${FOLDER}/anchors${more} --sentence "take the red cup")
+  expect("slot +has the roles of +absent\n-+\nslot 0 +[a-z]+ 0\\.[0-9]+.* 0\\.[0-9]+\n")
+endforeach()
+expect_different_losses(run lists anchors anchors--lists)
+run(1 ${smoke} --slot-form anchors --resume --out ${FOLDER}/run)
+refused("--slot-form anchors is about the roles of --head predicates" ${smoke} --head edges --slot-form anchors)
+
 # Queries of CFQ: the answer is a query, and a question with a repeated entity is left out.
 include(${CMAKE_CURRENT_LIST_DIR}/queries.cmake)
 write_queries(${FOLDER}/queries)
@@ -93,6 +104,7 @@ foreach(format "cogs jsonl" "sdp sdp")
   run(0 evaluate ${FOLDER}/${name}-run --out ${FOLDER}/${name}-answers)
   run(0 inspect ${FOLDER}/${name}-answers/dev.${ending})
 endforeach()
+refused("no training graph has a slot" train --preset smoke --data ${FOLDER}/sdp --slot-form anchors)
 refused("--bag is about the predicates of --head predicates" ${smoke} --head edges --bag 1)
 refused("--list-penalty and --list-accuracy say how --lists learns" ${smoke} --list-penalty 1)
 run(1 train --preset smoke --data ${FOLDER}/nowhere)

@@ -30,6 +30,11 @@ void options::each(option_list& f) {
       .between(0, most_slots)
       .shapes()
       .within(0, [] { return most_slots; });
+  f("slot-form", &slot_form,
+    "nodes: slots have roles of their own; anchors: a slot has the roles of a token.  Of --head predicates")
+      .one_of({"nodes", "anchors"})
+      .shapes()
+      .newer("nodes");
   f("head", &head, "predicates: every token may be a predicate with roles; edges: labels straight from the states")
       .one_of({"predicates", "edges"})
       .shapes();
@@ -95,6 +100,8 @@ void options::settle() {
   if (!lists && (list_penalty != defaults.list_penalty || list_accuracy != defaults.list_accuracy))
     refuse("--list-penalty and --list-accuracy say how --lists learns: give --lists, too");
   if (edges && lists) refuse("--lists is about the roles of --head predicates, which --head edges does not have");
+  if (edges && slot_form == "anchors")
+    refuse("--slot-form anchors is about the roles of --head predicates, which --head edges does not have");
   if (lists && lists_after >= layers)
     refuse("--lists-after {} is not before the last of {} layers; give a smaller one", lists_after, layers);
   if (list_penalty > 0 && lists && list_accuracy <= 0)
@@ -239,6 +246,8 @@ int train(options& o) {
   if (o.slots == 0)
     for (auto const& row : data.train)
       if (row.left_out.empty()) o.slots = std::max(o.slots, slots_of(row.graph));
+  if (o.slots == 0 && o.slot_form == "anchors")
+    refuse("--slot-form anchors is about slots, and no training graph has a slot: give --slots, or leave it out");
   run_folder const folder(o.out);
   seed_runs of_seeds(o, o.out);
   while (of_seeds.next()) {

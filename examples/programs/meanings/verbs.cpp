@@ -252,6 +252,15 @@ int explain(options& o) {
       for (index_t b = 0; b < a; ++b)
         if (float const p = causes.heads[static_cast<std::size_t>(a * causes.columns + b)]; p >= 0.5f)
           say("{} takes over the roles of {}  {:.2f}\n", name(a), name(b), p);
+  if (!causes.absent.empty()) {
+    text_table anchors({"slot", "has the roles of", "absent"});
+    for (std::size_t k = 0; k < causes.absent.size(); ++k) {
+      auto const* const first = causes.anchor.data() + k * tokens.size();
+      anchors.row({fmt::format("slot {}", k), causes_text(tokens, {first, first + tokens.size()}),
+                   fmt::format("{:.2f}", causes.absent[k])});
+    }
+    say("\n{}", anchors.text());
+  }
   if (!o.out.empty()) {
     make_folder(o.out);
     first_writes(o.out + "/graph.dot", dot_of(graph));
