@@ -19,7 +19,8 @@ namespace triad::programs::meanings {
 /// Returns how a parameter is initialised.  A label or a role is rare, so its bias is negative.  A list member begins
 /// with its own roles, so the bias of its own score is large.
 inline initializer first_values_of(std::string const& path) {
-  if (path.starts_with("encoder.")) return initializer::normal(0.5);
+  if (path.starts_with("encoder.") || path == "pairs.relations") return initializer::normal(0.5);
+  if (path.ends_with(".attention.relations")) return initializer::normal(0.1);
   if (path == "head.predicate.bias" || path == "head.label.bias") return initializer::constant(-3);
   if (path == "head.role.bias") return initializer::constant(-1);
   if (path == "head.edge.bias" || path == "head.node.bias") return initializer::constant(-4);
@@ -149,21 +150,35 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
 
 template <class Ex>
 std::unique_ptr<network> network::make(Ex ex, options const& o, room const& z) {
-  sentence_to_graph_options const sizes{.tokens = z.tables.token_rows(),
-                                        .relations = z.tables.relation_rows(),
-                                        .layers = o.layers,
-                                        .tied = o.tied,
-                                        .layer = {.width = o.width,
-                                                  .heads = o.heads,
-                                                  .hidden = o.hidden(),
-                                                  .dropout = o.dropout,
-                                                  .variant = o.attention,
-                                                  .attention_bias = true,
-                                                  .inner_dropout = o.inner_dropout},
-                                        .input_dropout = o.dropout};
+  bool const plain = o.model == "transformer";
+  auto const sizes_with = [&](auto const& layer) {
+    return graph_trunk_options<std::remove_cvref_t<decltype(layer)>>{.tokens = z.tables.token_rows(),
+                                                                     .relations = z.tables.relation_rows(),
+                                                                     .layers = o.layers,
+                                                                     .tied = o.tied,
+                                                                     .layer = layer,
+                                                                     .input_dropout = o.dropout};
+  };
+  auto const of_edges = sizes_with(edge_transformer_layer_options{.width = o.width,
+                                                                  .heads = o.heads,
+                                                                  .hidden = o.hidden(),
+                                                                  .dropout = o.dropout,
+                                                                  .variant = o.attention,
+                                                                  .attention_bias = true,
+                                                                  .inner_dropout = o.inner_dropout});
+  auto const of_tokens = sizes_with(transformer_layer_options{.width = o.width,
+                                                              .heads = o.heads,
+                                                              .hidden = o.hidden(),
+                                                              .dropout = o.dropout,
+                                                              .norms = norm_position::before,
+                                                              .inner_dropout = o.inner_dropout});
   auto const with = [&](auto const& head) -> std::unique_ptr<network> {
-    using model = sentence_to_graph<float, std::remove_cvref_t<decltype(head)>>;
-    return std::make_unique<network_on<model, Ex>>(std::move(ex), model(sizes, head), o, z);
+    using head_type = std::remove_cvref_t<decltype(head)>;
+    auto const network_of = [&](auto const& model) -> std::unique_ptr<network> {
+      return std::make_unique<network_on<std::remove_cvref_t<decltype(model)>, Ex>>(std::move(ex), model, o, z);
+    };
+    if (plain) return network_of(sentence_to_graph<float, head_type, token_graph_trunk<float>>(of_tokens, head));
+    return network_of(sentence_to_graph<float, head_type>(of_edges, head));
   };
   extents<dyn> const width(o.width);
   if (o.head == "edges") return with(graph_head<float>{width, z.tables.labels});

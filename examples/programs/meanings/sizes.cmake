@@ -3,7 +3,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/../shared/tests/sizes_test.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/queries.cmake)
 write_queries(${FOLDER}/data)
 
-foreach(options "--head predicates" "--head edges" "--slot-form anchors")
+foreach(options "--head predicates" "--head edges" "--slot-form anchors" "--model transformer")
   separate_arguments(arguments UNIX_COMMAND "${options}")
   list(GET arguments 1 name)
   run("0|3" train --preset smoke --updates 2 --data ${FOLDER}/data ${arguments} --out ${FOLDER}/${name})

@@ -51,17 +51,19 @@ expect("was trained with list-penalty = 1.2, this run has list-penalty = 2")
 run(1 train --preset smoke --data ${FOLDER}/data --resume --out ${FOLDER}/lists)
 expect("lists: checkpoint has true, this program wants")
 refused("--lists is about the roles of --head predicates" ${smoke} --head edges --lists)
+refused("are about the layers of --model edge-transformer" ${smoke} --model transformer --attention flat)
+refused("are about the layers of --model edge-transformer" ${smoke} --model transformer --lists --lists-after 1)
 refused("--lists-after 2 is not before the last of 2 layers" ${smoke} --lists --lists-after 2)
 
-# The other head, other forms of attention, and tied layers.
-foreach(option "--head edges" "--attention value-ablation" "--tied --lists" "--recompute" "--bag 0" "--max-offset 5")
+# The other head, the plain Transformer, other forms of attention, and tied layers.
+foreach(option "--head edges" "--model transformer" "--model transformer --lists --tied --recompute" "--model transformer --head edges" "--attention value-ablation" "--tied --lists" "--recompute" "--bag 0" "--max-offset 5")
   separate_arguments(arguments UNIX_COMMAND "${option}")
   string(REGEX REPLACE "[^a-z0-9]+" "_" name "${option}")
   run("0|3" ${smoke} ${arguments} --out ${FOLDER}/${name})
   run(0 predict ${FOLDER}/${name} --sentence "take the red cup")
   run(0 explain ${FOLDER}/${name} --threshold 0.01 --sentence "take the red cup")
 endforeach()
-expect_different_losses(run _head_edges _attention_value_ablation _tied_lists _bag_0 _max_offset_5)
+expect_different_losses(run _head_edges _model_transformer _model_transformer_lists_tied_recompute _model_transformer_head_edges _attention_value_ablation _tied_lists _bag_0 _max_offset_5)
 
 # Slots that are anchored at tokens, with and without lists.
 foreach(more "" --lists)

@@ -30,6 +30,10 @@ void options::each(option_list& f) {
       .between(0, most_slots)
       .shapes()
       .within(0, [] { return most_slots; });
+  f.seldom("model", &model, "edge-transformer; transformer, a baseline whose layers have states of tokens only")
+      .one_of({"edge-transformer", "transformer"})
+      .newer("edge-transformer")
+      .shapes();
   f("slot-form", &slot_form,
     "nodes: slots have roles of their own; anchors: a slot has the roles of a token.  Of --head predicates")
       .one_of({"nodes", "anchors"})
@@ -42,7 +46,7 @@ void options::each(option_list& f) {
     "Members of a list take over the roles of its first member: prior knowledge about coordination.  Of --head "
     "predicates")
       .shapes();
-  f.seldom("lists-after", &lists_after, "The layer whose states show the lists")
+  f.seldom("lists-after", &lists_after, "Of edge-transformer: the layer whose states show the lists")
       .between(1, most_layers)
       .shapes()
       .within(1, [] { return most_layers; });
@@ -54,7 +58,8 @@ void options::each(option_list& f) {
       .between(0.0, 1.0);
   f.seldom("bag", &bag, "Weight of the loss of the labels that any pair of nodes has.  Of --head predicates")
       .not_negative();
-  f("attention", &attention, "Full, value-ablation, attention-ablation, both-ablations, flat").shapes();
+  f("attention", &attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations, flat")
+      .shapes();
   f.seldom("inner-dropout", &inner_dropout, "Dropout rate of attention weights and hidden units").between(0.0, 0.95);
   f.seldom("max-offset", &max_offset, "Tokens so far apart, and farther, have one relative position")
       .between(1, most_offset)
@@ -93,7 +98,7 @@ void options::each(option_list& f) {
 
 void options::settle() {
   stack_options::settle();
-  bool const edges = head == "edges";
+  bool const edges = head == "edges", plain = model == "transformer";
   options const defaults;
   if (edges && bag != defaults.bag)
     refuse("--bag is about the predicates of --head predicates, which --head edges does not have");
@@ -102,7 +107,9 @@ void options::settle() {
   if (edges && lists) refuse("--lists is about the roles of --head predicates, which --head edges does not have");
   if (edges && slot_form == "anchors")
     refuse("--slot-form anchors is about the roles of --head predicates, which --head edges does not have");
-  if (lists && lists_after >= layers)
+  if (plain && (attention != defaults.attention || given.contains("lists-after")))
+    refuse("--attention and --lists-after are about the layers of --model edge-transformer");
+  if (lists && !plain && lists_after >= layers)
     refuse("--lists-after {} is not before the last of {} layers; give a smaller one", lists_after, layers);
   if (list_penalty > 0 && lists && list_accuracy <= 0)
     refuse(
