@@ -63,15 +63,15 @@ struct forward_call {
     auto const& g = in.g;
     index_t const heads = in.options.heads;
     each_small(
-        ex, heads, g, whole_graph, 5 * heads * in.width * 4,
+        ex, heads, g, most_small_nodes(in.width), 5 * heads * in.width * 4,
         [&](index_t graph, index_t c, int thread) { small(graph, c, thread); },
         [&](index_t first, index_t count) {
           in.prefetch_inputs(first, count);
           prefetch<true>(o, first, count);
         });
-    if (is_small(g.dims.max_nodes)) return;
+    if (is_small(g.dims.max_nodes, in.width)) return;
     each_tiled(
-        ex, g, 0, g.dims.graphs, in.scratch.first_task, [&](index_t n) { return heads * tiles(n); },
+        ex, in.width, g, 0, g.dims.graphs, in.scratch.first_task, [&](index_t n) { return heads * tiles(n); },
         [&](index_t graph, index_t task, int thread) {
           auto const of_head = tiles(g.size(graph));
           one_tile(graph, task / of_head, task % of_head * tile, thread);
@@ -115,13 +115,13 @@ struct backward_call {
     index_t const heads = in.options.heads;
     // With OwnKey, the gradient of a key is a sum over all l.  Tasks for different blocks of l would write to the same
     // gradients, so one task computes a whole head.
-    index_t const limit = OwnKey ? g.dims.max_nodes : whole_graph;
+    index_t const limit = OwnKey ? g.dims.max_nodes : most_small_nodes(in.width);
     each_small(
         ex, heads, g, limit, 10 * heads * in.width * 4,
         [&](index_t graph, index_t c, int thread) { small(graph, c, thread); },
         [&](index_t first, index_t count) { prefetch_all(first, count); });
     if constexpr (!OwnKey) {
-      if (is_small(g.dims.max_nodes)) return;
+      if (is_small(g.dims.max_nodes, in.width)) return;
       gather_statistics(ex, heads, in.width, statistics, o, d_o, in.scratch.statistics_rows, in.scratch.statistics);
       each_portion(heads, in.width, g, in.scratch.gradients_room,
                    [&](index_t first, index_t last, index_t first_head, index_t count) {
@@ -169,19 +169,19 @@ struct backward_call {
     index_t place = 0;
     for (index_t graph = first; graph < last; ++graph) {
       in.scratch.first_gradient[graph] = place;
-      if (!is_small(g.size(graph))) place += heads * tiles(graph).gradients();
+      if (!is_small(g.size(graph), in.width)) place += heads * tiles(graph).gradients();
     }
     // Successive tasks read the same rows for different heads, because the rows that one head reads are then still in
     // the cache for the next head.
     each_tiled(
-        ex, g, first, last, in.scratch.first_task,
+        ex, in.width, g, first, last, in.scratch.first_task,
         [&](index_t n) { return heads * backward_tiles{n, in.width}.row_blocks(); },
         [&](index_t graph, index_t task, int) {
           auto const c = task % heads;
           pack_gradient(tiles(graph), in.rows_of_head(d_o, graph, first_head + c), task / heads, packed(graph, c));
         });
     each_tiled(
-        ex, g, first, last, in.scratch.first_task, [&](index_t n) { return heads * blocks(n); },
+        ex, in.width, g, first, last, in.scratch.first_task, [&](index_t n) { return heads * blocks(n); },
         [&](index_t graph, index_t task, int thread) {
           auto const of_head = blocks(g.size(graph));
           one_block(graph, first_head, task / of_head, task % of_head, thread);

@@ -48,10 +48,22 @@ inline void close(head const& x, index_t l, index_t i0, index_t height, index_t 
   for (index_t i = 0; i < std::min(height, l - i0); ++i) std::fill_n(s + i * ld, std::min(columns, l - j0), value);
 }
 
-/// If a graph has at most this number of nodes, all its rows i are one block.  We measured the gradients of four heads
-/// of width 50 with AVX-512 and one thread.  The time was 0.7 of the time of the tiled kernel at n = 20, and equal to
-/// it at n = 28.
+/// If a graph has at most this number of nodes, all its rows i are one block.
 inline constexpr index_t whole_graph = 20;
+
+/// The largest graph for which the kernels of this file take less time than those with tiles.  In the kernels of this
+/// file, each product of a query and a key is a sum over the lanes of one vector, which costs much for narrow heads.
+/// Times of both passes with tiles over those without, AVX-512, one thread, four heads, by nodes of a graph:
+///
+///   | width | 10   | 12   | 14   | 16   | 18   | 20   | 28   |
+///   | 8     | 1.14 | 1.00 | 0.87 | 0.81 | 0.97 | 0.83 |      |
+///   | 16    | 1.15 | 0.99 | 0.74 | 0.59 | 0.58 | 0.55 |      |
+///   | 32    | 0.95 | 0.78 | 0.84 | 0.81 | 1.02 | 1.07 |      |
+///   | 50    | 1.66 | 1.34 | 1.31 | 1.12 | 1.31 | 1.16 | 1.0  |
+///
+/// With AVX2, whose vectors are half as long: width 16 0.92 at n = 12 and 0.76 at 20, width 32 1.20 and 1.19.
+constexpr index_t most_small_nodes(index_t width) { return simd::vectors(width) <= 2 ? 12 : whole_graph; }
+constexpr bool is_small(index_t n, index_t width) { return n <= most_small_nodes(width); }
 
 constexpr index_t row_block(index_t n) { return n <= whole_graph ? n : 4; }
 

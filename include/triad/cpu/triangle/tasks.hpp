@@ -15,8 +15,6 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace triangles {
 
-constexpr bool is_small(index_t n) { return n <= whole_graph; }
-
 /// Whether the elements of each row are contiguous in memory, which the kernels need.
 template <class S>
 bool rows_are_contiguous(triangle_form form, triangle_projections<S> const& x) {
@@ -48,15 +46,15 @@ struct scratch_parts {
   index_t each;
   std::size_t bytes;
 
-  scratch_parts(std::byte* base, triangle_options const& options, graph_dims const& dims, index_t floats_of_thread,
-                int thread_count, bool backward, index_t floats_of_gradients) {
+  scratch_parts(std::byte* base, triangle_options const& options, index_t width, graph_dims const& dims,
+                index_t floats_of_thread, int thread_count, bool backward, index_t floats_of_gradients) {
     bytes = 0;
     auto const take = [&](index_t size_in_bytes) {
       auto* const part = base == nullptr ? nullptr : base + bytes;
       bytes += static_cast<std::size_t>((size_in_bytes + 63) / 64 * 64);
       return part;
     };
-    bool const tiled = !is_small(dims.max_nodes);
+    bool const tiled = !is_small(dims.max_nodes, width);
     first_task = reinterpret_cast<index_t*>(take((dims.graphs + 1) * 8));
     bits = reinterpret_cast<std::uint64_t*>(take(options.dropout.active() ? words(options, dims) * 8 + 64 : 0));
     statistics_rows = (dims.rows + tile + 15) / 16 * 16;
@@ -77,8 +75,8 @@ inline scratch_parts forward_parts(backend& ex, triangle_options const& options,
                                    std::byte* base) {
   auto const n = dims.max_nodes;
   auto floats_wanted = small_forward_floats(std::min(n, whole_graph), width);
-  if (!is_small(n)) floats_wanted = std::max(floats_wanted, forward_tiles{n, width}.floats());
-  return {base, options, dims, floats_wanted, ex.threads, false, 0};
+  if (!is_small(n, width)) floats_wanted = std::max(floats_wanted, forward_tiles{n, width}.floats());
+  return {base, options, width, dims, floats_wanted, ex.threads, false, 0};
 }
 
 /// The largest number of floats of `do`, the gradient of o, that backward packs at once, for several graphs and heads.
@@ -86,7 +84,7 @@ inline scratch_parts forward_parts(backend& ex, triangle_options const& options,
 inline constexpr index_t packed_budget = 1 << 22;
 
 inline index_t packed_floats(triangle_options const& options, index_t width, graph_dims const& dims) {
-  if (is_small(dims.max_nodes) || uses_own_key(options.form)) return 0;
+  if (is_small(dims.max_nodes, width) || uses_own_key(options.form)) return 0;
   backward_tiles const largest{dims.max_nodes, width};
   auto const most = largest.gradients() * options.heads * dims.graphs;
   return std::min(most, std::max(largest.gradients(), packed_budget));
@@ -96,11 +94,11 @@ inline scratch_parts backward_parts(backend& ex, triangle_options const& options
                                     std::byte* base) {
   auto const n = dims.max_nodes;
   auto floats_wanted = small_backward_floats(uses_own_key(options.form) ? n : std::min(n, whole_graph), width);
-  if (!is_small(n)) {
+  if (!is_small(n, width)) {
     floats_wanted = std::max(floats_wanted, backward_tiles{n, width}.most_floats());
     floats_wanted = std::max(floats_wanted, small_backward_floats(whole_graph, width));
   }
-  return {base, options, dims, floats_wanted, ex.threads, true, packed_floats(options, width, dims)};
+  return {base, options, width, dims, floats_wanted, ex.threads, true, packed_floats(options, width, dims)};
 }
 
 inline void make_bits(backend& ex, triangle_options const& options, graph_dims const& dims, std::uint64_t* bits) {
@@ -177,12 +175,13 @@ void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit,
 }
 
 /// Calls f(graph, task, thread) in parallel for each graph in [first, last) that is not small, and for each `task`
-/// below tasks(n), where n is the number of nodes of the graph.
+/// below tasks(n), where n is the number of nodes of the graph.  `width` is the width of a head.
 template <class N, class F>
-void each_tiled(backend& ex, graph_batch const& g, index_t first, index_t last, index_t* first_task, N&& tasks, F&& f) {
+void each_tiled(backend& ex, index_t width, graph_batch const& g, index_t first, index_t last, index_t* first_task,
+                N&& tasks, F&& f) {
   first_task[first] = 0;
   for (index_t graph = first; graph < last; ++graph)
-    first_task[graph + 1] = first_task[graph] + (is_small(g.size(graph)) ? 0 : tasks(g.size(graph)));
+    first_task[graph + 1] = first_task[graph] + (is_small(g.size(graph), width) ? 0 : tasks(g.size(graph)));
   parallel_for(ex, first_task[last], [&](index_t task, int thread) {
     auto const graph = std::upper_bound(first_task + first, first_task + last + 1, task) - first_task - 1;
     f(graph, task - first_task[graph], thread);
@@ -195,7 +194,7 @@ void each_tiled(backend& ex, graph_batch const& g, index_t first, index_t last, 
 template <class F>
 void each_portion(index_t heads, index_t width, graph_batch const& g, index_t room, F&& f) {
   auto const floats_of = [&](index_t graph) {
-    return is_small(g.size(graph)) ? 0 : backward_tiles{g.size(graph), width}.gradients();
+    return is_small(g.size(graph), width) ? 0 : backward_tiles{g.size(graph), width}.gradients();
   };
   for (index_t first = 0; first < g.dims.graphs;) {
     index_t last = first, sum = 0;
