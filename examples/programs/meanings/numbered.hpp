@@ -56,7 +56,7 @@ inline std::optional<example> numbered(meaning const& given, vocabulary const& v
     auto const& n = m.nodes[i];
     auto const label = [&](index_t number) { e.labels.push_back({column.back(), number}); };
     if (n.is_slot) {
-      if (n.first >= slots) return fail(fmt::format("it has more than {} slots", slots));
+      if (n.first >= slots) return fail(fmt::format("it has more than {} slot{}", slots, slots == 1 ? "" : "s"));
       column.push_back(static_cast<index_t>(e.queried.size()) + n.first);
     } else {
       auto const at = std::lower_bound(e.queried.begin(), e.queried.end(), index_t{n.last});

@@ -236,9 +236,14 @@ std::string told(part_scores const& p) {
 
 void describe(graph_training& work, data_set const& data, options const& o) {
   auto const& v = work.words();
-  say("{} training sentences, {} words, {} labels of edges, {} labels of nodes, {} slots; {}; {} updates a pass\n",
-      work.examples(), v.words().size() - dictionary::specials, v.relations().size(), v.labels().size(), o.slots,
-      v.by_word() ? "only words that are nodes are queried" : "every token is queried", work.updates_of_a_pass());
+  auto const several = [](auto n, std::string one, char const* more = "") {
+    return fmt::format("{} {}{}{}", n, one, n == 1 ? "" : "s", more);
+  };
+  say("{}, {}, {}, {}, {}; {}; {} a pass\n", several(work.examples(), "training sentence"),
+      several(v.words().size() - dictionary::specials, "word"), several(v.relations().size(), "label", " of edges"),
+      several(v.labels().size(), "label", " of nodes"), several(o.slots, "slot"),
+      v.by_word() ? "only words that are nodes are queried" : "every token is queried",
+      several(work.updates_of_a_pass(), "update"));
   for (auto const& [reason, count] : work.left_out()) say("  {} left out: {}\n", count, reason);
   each_part(data, [](auto const& name, auto const& rows) { say("  {}: {} sentences\n", name, rows.size()); });
   if (work.measured_on_train())
