@@ -50,7 +50,7 @@ def page_data(path):
 # ---- the pages ----
 models = root / "examples" / "models"
 pages = {name: folder / f"{name}.html" for name in
-         ("kinship", "tree", "training", "hostile", "dependencies", "meanings", "layers")}
+         ("kinship", "tree", "training", "hostile", "dependencies", "cogs", "meanings", "layers")}
 told = run("clutrr", "explain", models / "kinship", "--facts", "ann:mother:bea bea:brother:carl carl:daughter:dora",
            "--ask", "ann:dora", "--html", pages["kinship"])
 run("trees", "explain", models / "de-morgan", "--tree", "( NOT ( OR ( AND p q ) ( NOT r ) ) )", "--html", pages["tree"])
@@ -76,7 +76,16 @@ run("dependencies", "train", "--preset", "smoke", "--data", folder / "parses", "
     allowed=(0, 3))
 run("dependencies", "explain", folder / "parser", "--sentence", "M1 met M0", "--html", pages["dependencies"])
 run("cogs", "train", "--preset", "smoke", "--out", folder / "cogs", allowed=(0, 3))
-run("cogs", "explain", folder / "cogs", "--sentence", "The fox saw Ada .", "--html", pages["meanings"])
+run("cogs", "explain", folder / "cogs", "--sentence", "The fox saw Ada .", "--html", pages["cogs"])
+graphs = [{"tokens": ["the", a, HOSTILE[2], b], "nodes": [[0, 1], 2, 3, "slot 0"],
+           "edges": [[1, HOSTILE[0], 0], [1, "of", 2], [1, "too", 2], [3, "by", 1]],
+           "node_labels": [[], [HOSTILE[1]], [], ["who"]]} for a in ("x", HOSTILE[0]) for b in "yz"]
+for part in ("train", "dev", "test"):
+    lines(folder / "meanings-data" / f"{part}.jsonl", graphs)
+run("meanings", "train", "--preset", "small", "--updates", 400, "--warmup", 40, "--width", 32, "--lists", "--data",
+    folder / "meanings-data", "--out", folder / "meanings", allowed=(0, 3))
+told_graph = run("meanings", "explain", folder / "meanings", "--sentence", f"the x {HOSTILE[2]} y", "--html",
+                 pages["meanings"])
 run("cognition", "train", "--preset", "smoke", "--out", folder / "cognition", allowed=(0, 3))
 run("cognition", "explain", folder / "cognition", "--count", 5, "--html", pages["layers"])
 data = {name: page_data(path) for name, path in pages.items()}
@@ -104,7 +113,7 @@ at = (view["from"] * n + view["to"]) * n
 heads = view["attention"]["weights"][layer - 1]
 mean = sum(head[at + middle] for head in heads) / len(heads) / 1000
 expect(abs(mean - weight) < 0.006, f"the mean of heads is {mean}, printed is {weight}")
-for name in ("kinship", "hostile", "dependencies", "meanings"):
+for name in ("kinship", "hostile", "dependencies", "cogs"):
     for of_layer in data[name]["views"][0]["attention"]["weights"]:
         for head in of_layer:
             n = data[name]["views"][0]["attention"]["nodes"]
@@ -121,6 +130,18 @@ for maps in data["layers"]["views"]:
         for choice in one["choices"]:
             for row in choice["values"]:
                 expect(abs(sum(w for w in row if w is not None) - 1) < 0.01, f"{maps['title']}: a row is {row}")
+
+# A labelled graph: the page has the rows that explain prints. The probability of an edge is a noisy or of its words.
+view = data["meanings"]["views"][0]
+expect(len(view["edges"]) == 4, f"the small model has not learned its graphs: {told_graph}")
+for e in view["edges"]:
+    names = [re.escape(view["nodes"][e[end]]["name"]) for end in ("from", "to")]
+    row = re.search(rf"^{names[0]} +{re.escape(e['label'])} +{names[1]} +([0-9.]+) ", told_graph, re.MULTILINE)
+    expect(row and abs(float(row[1]) - e["weight"]) < 0.001, f"{e}: {told_graph}")
+    misses = 1.0
+    for by in e["by"]:
+        misses *= 1 - by["weight"]
+    expect(abs(1 - misses - e["weight"]) < 0.03, f"the words of {e} do not make its probability")
 
 program = browser.find_browser()
 if not program:
@@ -261,7 +282,7 @@ with browser.Browser(program) as b:
         b.key("ArrowRight")
 
     # Sentences: a click on a word shows its heads.
-    for name, word in (("dependencies", "M0"), ("meanings", "fox")):
+    for name, word in (("dependencies", "M0"), ("cogs", "fox")):
         opened(name)
         view = data[name]["views"][0]
         texts = [w["text"] for w in view["words"]]
@@ -272,7 +293,29 @@ with browser.Browser(program) as b:
             expect(f"{'(root)' if i == j else texts[j]}{w / 1000:.2f}" in panel, f"{name}: {texts[j]} {w}: {panel}")
         if view["words"][i]["parent"] >= 0:
             expect("by way of" in panel, f"{name}: no attention: {panel}")
-    expect(data["meanings"]["views"][0]["form"]["text"] in b.run("document.body.textContent"), "no logical form")
+    expect(data["cogs"]["views"][0]["form"]["text"] in b.run("document.body.textContent"), "no logical form")
+
+    # Labelled graphs: an arc shows its edges with the words that make them, and a node shows its labels.
+    opened("meanings")
+    view = data["meanings"]["views"][0]
+    names = [node["name"] for node in view["nodes"]]
+    pairs = list(dict.fromkeys((e["from"], e["to"]) for e in view["edges"]))
+    for k, (i, j) in enumerate(pairs):
+        b.hover(f'[data-key="arc-{k}"]')
+        panel = b.run(PANEL)
+        expect(panel.startswith(f"{names[i]} \u2192 {names[j]}"), f"arc {k}: {panel}")
+        for e in view["edges"]:
+            if (e["from"], e["to"]) != (i, j):
+                continue
+            expect(f"{e['label']} {e['weight']:.2f}" in panel, f"arc {k}: {e}: {panel}")
+            for by in e["by"]:
+                expect(f"{view['words'][by['word']]}{by['weight']:.2f}" in panel, f"arc {k}: {by}: {panel}")
+    b.click('[data-key="node-1"]')
+    b.hover("h1")
+    panel = b.run(PANEL)
+    for label in view["nodes"][1]["labels"]:
+        expect(f"{label['name']} {label['weight']:.2f}" in panel, f"node 1: {label}: {panel}")
+    expect(b.run("document.querySelectorAll('script').length") == 2, "a label of a graph became script")
 
     # Layers: tabs, maps, and cells.
     opened("layers")

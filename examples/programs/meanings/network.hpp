@@ -116,17 +116,18 @@ struct found_causes {
   // The probability that a slot has the roles of a token, and that a slot is not in the graph.  Empty: slots are nodes.
   std::vector<float> anchor, absent;  // (slots, tokens), (slots)
 
-  /// The probability that token t makes the edge, and that it makes the label of the column.
-  double of_edge(index_t t, index_t from, index_t relation, index_t to) const {
-    return static_cast<double>(predicate[at(t * relations + relation)]) * role_of(t, from, 0) * role_of(t, to, 1);
+  /// The probability that token t is a predicate for edges with this label, and for labels of nodes with this name.
+  double predicate_of(index_t t, index_t relation) const {
+    return static_cast<double>(predicate[at(t * relations + relation)]);
   }
-  double of_label(index_t t, index_t column, index_t name) const {
-    return static_cast<double>(label[at(t * labels + name)]) * role_of(t, column, 2);
+  double label_of(index_t t, index_t name) const { return static_cast<double>(label[at(t * labels + name)]); }
+  /// The probability that the column has role k at token t.
+  double role_of(index_t t, index_t column, index_t k) const {
+    return static_cast<double>(role[at((t * columns + column) * 3 + k)]);
   }
 
  private:
   static std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-  double role_of(index_t t, index_t column, index_t k) const { return role[at((t * columns + column) * 3 + k)]; }
 };
 
 /// Sizes of a model and of its batches.

@@ -38,7 +38,11 @@ refused("column 5: found a tab" predict ${FOLDER}/run "take\tthe cup")
 run(0 explain ${FOLDER}/run --threshold 0.01 --sentence "take the red cup" --out ${FOLDER}/explained)
 expect("from +edge +to +probability +because of\n-+\n[^\n]+ 0\\.[0-9]+  +[a-z]+ 0\\.[0-9]+")
 expect_files(explained/graph.dot)
-refused("meanings has no page" explain ${FOLDER}/run --sentence "take the red cup" --html ${FOLDER}/page.html)
+run(0 explain ${FOLDER}/run --threshold 0.01 --sentence "take the red cup" --html ${FOLDER}/page.html)
+expect("page.html\n")
+expect_in_file(page.html "\"kind\":\"graph\",\"words\":\\[\"take\",\"the\",\"red\",\"cup\"\\],\"nodes\":\\[{\"name\":" "the page does not show the sentence")
+expect_in_file(page.html "\"by\":\\[{\"word\":[0-3],\"weight\":[0-9.e-]+,\"factors\":\\[[0-9.e-]+,[0-9.e-]+,[0-9.e-]+\\]" "the page does not show the words that make an edge")
+refused("page.html is there already" explain ${FOLDER}/run --sentence "take the red cup" --html ${FOLDER}/page.html)
 misused("--threshold: 2 is not a number from 0 to 1" predict ${FOLDER}/run --threshold 2 --sentence "take the cup")
 
 # With lists, the weights do not depend on the number of threads, and a resumed run must have the same options.

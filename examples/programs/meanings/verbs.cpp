@@ -9,6 +9,8 @@
 
 #include "commands.hpp"
 #include "drawn.hpp"
+#include "explained.hpp"
+#include "explained_page.hpp"
 #include "json_meaning.hpp"
 #include "program.hpp"
 #include "query.hpp"
@@ -20,10 +22,10 @@
 #include "shared/data/json_lines.hpp"
 #include "shared/data/new_data.hpp"
 #include "shared/processes/first_writes.hpp"
+#include "shared/report/page.hpp"
 #include "shared/report/printed.hpp"
 #include "shared/report/refuse.hpp"
 #include "shared/report/table.hpp"
-#include "shared/run/permute.hpp"
 #include "triad/batches/room_for.hpp"
 
 namespace triad::programs::meanings {
@@ -190,75 +192,48 @@ int predict(options& o) {
   return status;
 }
 
-/// Returns the tokens that contribute most, such as "directed 0.98  and 0.01".
-std::string causes_text(std::vector<std::string> const& tokens, std::vector<double> const& of) {
-  auto const order = order_by(of.size(), [&](std::size_t a, std::size_t b) { return of[a] > of[b]; });
-  std::string text;
-  for (std::size_t k = 0; k < std::min<std::size_t>(3, of.size()); ++k)
-    if (k == 0 || of[order[k]] >= 0.01)
-      text += fmt::format("{}{} {:.2f}", k > 0 ? "  " : "", tokens[order[k]], of[order[k]]);
-  return text;
-}
-
 int explain(options& o) {
-  if (!o.html.empty()) refuse("--html: meanings has no page; --out DIR writes graph.dot, which Graphviz draws");
   expect_plain_question(o.sentence);
   expect_free_in_folder(o, {"graph.dot"});
   answering model(o);
-  auto const& v = model.words();
-  auto const tokens = tokens_of_text(o.sentence, v);
+  auto const tokens = tokens_of_text(o.sentence, model.words());
   if (tokens.empty()) refuse("explain needs a sentence: --sentence \"Did M0 marry M1\"");
   auto const [graph, found] = model(tokens);
   auto const causes = model.net().causes();
-  auto const queried = question_of(tokens, v).queried;
-  auto const name = [&](index_t column) {
-    auto const e = static_cast<index_t>(queried.size());
-    return column < e ? tokens[static_cast<std::size_t>(queried[static_cast<std::size_t>(column)])]
-                      : fmt::format("slot {}", column - e);
+  auto const e = explained(graph, found, causes, model.words());
+  auto const table = [&](std::vector<std::string> header) {
+    if (e.has_predicates) header.emplace_back("because of");
+    return text_table(header);
   };
-  // If the model has predicates, a row ends with the tokens that contribute most.  of(t) returns what token t does.
-  bool const has_causes = causes.tokens > 0;
-  auto const header = [&](std::vector<std::string> cells) {
-    if (has_causes) cells.emplace_back("because of");
+  auto const row = [&](std::vector<std::string> cells, auto const& of) {
+    cells.push_back(fmt::format("{:.3f}", of.probability));
+    if (e.has_predicates) cells.push_back(text_of(of.by, graph));
     return cells;
   };
-  auto const with_causes = [&](std::vector<std::string> cells, auto const& of) {
-    if (!has_causes) return cells;
-    std::vector<double> all;
-    for (index_t t = 0; t < causes.tokens; ++t) all.push_back(of(t));
-    cells.push_back(causes_text(tokens, all));
-    return cells;
-  };
-  text_table edges(header({"from", "edge", "to", "probability"}));
-  for (std::size_t i = 0; i + 2 < found.edges.size(); i += 3) {
-    index_t const a = found.edges[i], r = found.edges[i + 1], b = found.edges[i + 2];
-    edges.row(with_causes({name(a), v.relations()[static_cast<std::size_t>(r)], name(b),
-                           fmt::format("{:.3f}", found.edge_probabilities[i / 3])},
-                          [&](index_t t) { return causes.of_edge(t, a, r, b); }));
-  }
+  auto edges = table({"from", "edge", "to", "probability"});
+  for (auto const& one : e.edges) edges.row(row({name_of(graph, one.from), one.label, name_of(graph, one.to)}, one));
   say("{}", edges.text());
-  if (!found.labels.empty()) {
-    text_table labels(header({"node", "label", "probability"}));
-    for (std::size_t i = 0; i + 1 < found.labels.size(); i += 2) {
-      index_t const a = found.labels[i], u = found.labels[i + 1];
-      labels.row(with_causes({name(a), v.label_name(u), fmt::format("{:.3f}", found.label_probabilities[i / 2])},
-                             [&](index_t t) { return causes.of_label(t, a, u); }));
-    }
-    say("\n{}", labels.text());
+  auto labels = table({"node", "label", "probability"}), words = table({"words of a node", "probability"});
+  bool has_labels = false, has_words = false;
+  for (auto const& one : e.labels) {
+    auto const name = name_of(graph, one.node);
+    if (one.label.empty())
+      has_words = true, words.row(row({name}, one));
+    else
+      has_labels = true, labels.row(row({name, one.label}, one));
   }
-  if (!graph.label.empty()) say("\nthe graph: {}  {:.3f}\n", graph.label, found.graph_probability);
-  if (!causes.heads.empty())
-    for (index_t a = 0; a < causes.columns; ++a)
-      for (index_t b = 0; b < a; ++b)
-        if (float const p = causes.heads[static_cast<std::size_t>(a * causes.columns + b)]; p >= 0.5f)
-          say("{} takes over the roles of {}  {:.2f}\n", name(a), name(b), p);
+  if (has_labels) say("\n{}", labels.text());
+  if (has_words) say("\n{}", words.text());
+  if (!graph.label.empty()) say("\nthe graph: {}  {:.3f}\n", graph.label, e.graph_probability);
+  for (auto const& one : e.taken)
+    if (!graph.nodes[static_cast<std::size_t>(one.node)].is_slot)
+      say("{} takes over the roles of {}  {:.2f}\n", name_of(graph, one.node), name_at(graph, one.token),
+          one.probability);
   if (!causes.absent.empty()) {
     text_table anchors({"slot", "has the roles of", "absent"});
-    for (std::size_t k = 0; k < causes.absent.size(); ++k) {
-      auto const* const first = causes.anchor.data() + k * tokens.size();
-      anchors.row({fmt::format("slot {}", k), causes_text(tokens, {first, first + tokens.size()}),
-                   fmt::format("{:.2f}", causes.absent[k])});
-    }
+    for (std::size_t k = 0; k < causes.absent.size(); ++k)
+      anchors.row(
+          {fmt::format("slot {}", k), text_of(anchors_of(causes, k), graph), fmt::format("{:.2f}", causes.absent[k])});
     say("\n{}", anchors.text());
   }
   if (!o.out.empty()) {
@@ -266,6 +241,9 @@ int explain(options& o) {
     first_writes(o.out + "/graph.dot", dot_of(graph));
     say("{}/graph.dot\n", o.out);
   }
+  if (o.html.empty()) return 0;
+  write_page(o.html, page_of(e, o.threshold));
+  say("{}\n", o.html);
   return 0;
 }
 

@@ -3,7 +3,7 @@
 //
 //   {"title": "bea is ann's mother", "lead": ["..."], "views": [{"kind": "triangles", ...}, ...]}
 //
-// page_script.inc defines the kinds of views and their data: triangles, steps, arcs and maps.
+// page_script.inc defines the kinds of views and their data: triangles, steps, arcs, graph and maps.
 #pragma once
 
 #include <cstddef>

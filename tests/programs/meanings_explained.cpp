@@ -1,0 +1,223 @@
+// Tests the explanation of a predicted graph: the words that make each edge and each label, and the data of the page.
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "meanings/explained.hpp"
+#include "meanings/explained_page.hpp"
+#include "meanings/json_meaning.hpp"
+#include "shared/report/page.hpp"
+#include "tests/catch.hpp"
+
+namespace programs_meanings_explained_tests {
+
+using namespace triad::programs::meanings;
+using triad::index_t;
+using json = nlohmann::ordered_json;
+
+meaning read(std::string const& line) { return meaning_of(triad::programs::read_json_line(line)); }
+
+/// A sentence with a span, a slot, a node without edges, and names that would be markup.  Every token is queried.
+struct sentence {
+  meaning graph = read(
+      R"({"tokens": ["wash", "the", "<cup>", "now"], "nodes": [0, [1, 2], 3, "slot 0"],)"
+      R"( "edges": [[0, "theme", 1], [3, "<agent>", 0]], "node_labels": [["order"], [], [], []], "label": "told"})");
+  vocabulary words =
+      vocabulary::of({{graph, {}, {}},
+                      {read(R"({"tokens": ["the", "now"], "nodes": [0], "label": "told"})"), {}, {}},
+                      {read(R"({"tokens": ["wash", "<cup>", "now"], "nodes": [2], "label": "told"})"), {}, {}}});
+  found_graph found;
+
+  sentence() {
+    std::string left_out;
+    auto const e = numbered(graph, words, 1, left_out);
+    REQUIRE(e);
+    for (auto const& one : e->edges) {
+      found.edges.insert(found.edges.end(), {one.from, one.label, one.to});
+      found.edge_probabilities.push_back(0.75f);
+    }
+    for (auto const& one : e->labels) {
+      found.labels.insert(found.labels.end(), {one.node, one.label});
+      found.label_probabilities.push_back(0.5f);
+    }
+    found.graph_label = e->graph_label;
+    found.graph_probability = 0.875f;
+  }
+  index_t columns() const { return static_cast<index_t>(question_of(graph.tokens, words).queried.size()) + 1; }
+
+  /// Returns causes in which each factor has a different value.
+  found_causes causes() const {
+    found_causes c;
+    c.tokens = static_cast<index_t>(graph.tokens.size());
+    c.columns = columns();
+    c.relations = static_cast<index_t>(words.relations().size());
+    c.labels = words.label_count();
+    auto const fill = [](std::vector<float>& all, index_t count, float least) {
+      for (index_t i = 0; i < count; ++i)
+        all.push_back(least + 0.5f * static_cast<float>(i) / static_cast<float>(count));
+    };
+    fill(c.predicate, c.tokens * c.relations, 0.5f);
+    fill(c.label, c.tokens * c.labels, 0.25f);
+    fill(c.role, c.tokens * c.columns * 3, 0.125f);
+    return c;
+  }
+};
+
+TEST_CASE("the words of an edge have the factors of its probability, the largest product first") {
+  sentence const s;
+  auto const causes = s.causes();
+  auto const e = explained(s.graph, s.found, causes, s.words);
+  REQUIRE(e.edges.size() == 2);
+  CHECK(e.has_predicates);
+  CHECK(e.graph_probability == 0.875);
+  for (std::size_t k = 0; k < e.edges.size(); ++k) {
+    auto const& one = e.edges[k];
+    CHECK(one.probability == 0.75);
+    index_t const a = s.found.edges[3 * k], r = s.found.edges[3 * k + 1], b = s.found.edges[3 * k + 2];
+    REQUIRE(one.by.size() == 4);
+    for (std::size_t i = 0; i < one.by.size(); ++i) {
+      auto const& by = one.by[i];
+      REQUIRE(by.roles.size() == 2);
+      auto const at = [&](std::vector<float> const& all, index_t place) {
+        return static_cast<double>(all[static_cast<std::size_t>(place)]);
+      };
+      CHECK(by.predicate == at(causes.predicate, by.token * causes.relations + r));
+      CHECK(by.roles[0] == at(causes.role, (by.token * causes.columns + a) * 3));
+      CHECK(by.roles[1] == at(causes.role, (by.token * causes.columns + b) * 3 + 1));
+      if (i > 0) CHECK(one.by[i - 1].product() >= by.product());
+    }
+  }
+  CHECK(e.edges[0].label == "theme");
+  CHECK(name_of(e.graph, e.edges[0].from) == "wash");
+  CHECK(name_of(e.graph, e.edges[0].to) == "the <cup>");
+  CHECK(name_of(e.graph, e.edges[1].from) == "slot 0");
+}
+
+TEST_CASE("small contributions are left out, but not the largest") {
+  sentence const s;
+  auto causes = s.causes();
+  for (auto& p : causes.predicate) p = 0.001f;
+  causes.predicate.back() = 1;  // of the last token and the last label
+  auto const e = explained(s.graph, s.found, causes, s.words);
+  for (auto const& one : e.edges) CHECK(one.by.size() == 1);
+}
+
+TEST_CASE("a label of a node, a span, and a node without an edge are explained by their words") {
+  sentence const s;
+  auto const e = explained(s.graph, s.found, s.causes(), s.words);
+  std::vector<std::string> all;
+  for (auto const& one : e.labels) all.push_back(name_of(e.graph, one.node) + ": " + one.label);
+  CHECK(all == std::vector<std::string>{"wash: order", "the <cup>: ", "now: "});
+  for (auto const& one : e.labels) CHECK(one.by.front().roles.size() == 1);
+}
+
+TEST_CASE("an internal label that does not shape the graph is not shown") {
+  sentence s;
+  auto const before = explained(s.graph, s.found, s.causes(), s.words).labels.size();
+  // The model says of "wash", which has edges, that it is a node, and of the slot that it is a span.
+  index_t const slot = s.columns() - 1;
+  s.found.labels.insert(s.found.labels.end(), {0, s.words.label_of_isolated(), slot, s.words.label_of_span(2)});
+  s.found.label_probabilities.insert(s.found.label_probabilities.end(), 2, 0.5f);
+  CHECK(explained(s.graph, s.found, s.causes(), s.words).labels.size() == before);
+  // A slot that is no node of the graph may have such a label, too.
+  auto graph = s.graph;
+  graph.nodes.pop_back();
+  graph.node_labels.pop_back();
+  graph.edges.erase(graph.edges.begin() + 1);
+  s.found.edges.resize(3);
+  CHECK(explained(graph, s.found, s.causes(), s.words).labels.size() == before);
+}
+
+TEST_CASE("a word that is in the sentence more than once is shown with its place") {
+  meaning m;
+  m.tokens = {"a", "and", "b", "and", "c", "d"};
+  std::vector<contribution> const by{{3, 1, {0.5, 0.5}}, {2, 1, {0.125}}, {1, 0.1, {1, 1}}, {0, 0.05, {1, 1}}};
+  CHECK(text_of(by, m) == "and (3) 0.25  b 0.12  and (1) 0.10");
+  CHECK(text_of({}, m).empty());
+}
+
+TEST_CASE("roles are taken over from words with a probability of at least 0.5") {
+  sentence const s;
+  auto causes = s.causes();
+  auto const n = s.columns();
+  causes.heads.assign(static_cast<std::size_t>(n * n), 0.0f);
+  causes.heads[static_cast<std::size_t>(2 * n + 0)] = 0.75f;
+  causes.heads[static_cast<std::size_t>(3 * n + 2)] = 0.5f;
+  causes.heads[static_cast<std::size_t>(3 * n + 0)] = 0.49f;
+  causes.heads[static_cast<std::size_t>(1 * n + 0)] = 1;  // "the" is no node of its own
+  auto const e = explained(s.graph, s.found, causes, s.words);
+  REQUIRE(e.taken.size() == 2);
+  CHECK(name_of(e.graph, e.taken[0].node) == "the <cup>");
+  CHECK(name_at(e.graph, e.taken[0].token) == "wash");
+  CHECK(e.taken[0].probability == 0.75);
+  CHECK(name_of(e.graph, e.taken[1].node) == "now");
+  CHECK(name_at(e.graph, e.taken[1].token) == "the <cup>");
+  CHECK(name_at(e.graph, 1) == "the");
+}
+
+TEST_CASE("a slot has the roles of its anchor") {
+  sentence const s;
+  auto causes = s.causes();
+  causes.anchor = {0.125f, 0.0f, 0.75f, 0.0f};
+  causes.absent = {0.125f};
+  auto const e = explained(s.graph, s.found, causes, s.words);
+  REQUIRE(e.taken.size() == 1);
+  CHECK(name_of(e.graph, e.taken[0].node) == "slot 0");
+  CHECK(e.taken[0].token == 2);
+  CHECK(e.taken[0].probability == 0.75);
+  CHECK(text_of(anchors_of(causes, 0), s.graph) == "<cup> 0.75  wash 0.12");
+}
+
+TEST_CASE("a model without predicates has probabilities without words") {
+  sentence const s;
+  auto const e = explained(s.graph, s.found, {}, s.words);
+  CHECK(!e.has_predicates);
+  CHECK(e.edges.size() == 2);
+  for (auto const& one : e.edges) CHECK(one.by.empty());
+  CHECK(page_of(e, 0.5)["views"][0]["predicates"] == false);
+}
+
+TEST_CASE("the page has the words, nodes, edges and lists, and no text becomes markup") {
+  sentence const s;
+  auto causes = s.causes();
+  auto const n = s.columns();
+  causes.heads.assign(static_cast<std::size_t>(n * n), 0.0f);
+  causes.heads[static_cast<std::size_t>(2 * n + 0)] = 0.75f;
+  auto const e = explained(s.graph, s.found, causes, s.words);
+  auto const page = page_of(e, 0.3);
+  CHECK(page["title"] == "wash the <cup> now");
+  CHECK(page["lead"][0] == "The graph has the label told: 0.875.");
+  CHECK(page["lead"][1].get<std::string>().find("at least 0.3") != std::string::npos);
+  auto const& view = page["views"][0];
+  CHECK(view["kind"] == "graph");
+  CHECK(view["words"] == json::array({"wash", "the", "<cup>", "now"}));
+  CHECK(view["predicates"] == true);
+  auto const& nodes = view["nodes"];
+  REQUIRE(nodes.size() == 4);
+  CHECK(nodes[0]["labels"][0]["name"] == "order");
+  CHECK(nodes[1]["name"] == "the <cup>");
+  CHECK(nodes[1]["first"] == 1);
+  CHECK(nodes[1]["last"] == 2);
+  CHECK(nodes[1]["labels"][0]["name"] == "");
+  CHECK(nodes[1]["takes"] == json::array({{{"word", 0}, {"name", "wash"}, {"weight", 0.75}}}));
+  CHECK(nodes[3]["slot"] == true);
+  auto const& edges = view["edges"];
+  REQUIRE(edges.size() == 2);
+  CHECK(edges[1]["from"] == 3);
+  CHECK(edges[1]["to"] == 0);
+  CHECK(edges[1]["label"] == "<agent>");
+  CHECK(edges[1]["weight"] == 0.75);
+  for (auto const& by : edges[1]["by"]) {
+    REQUIRE(by["factors"].size() == 3);
+    double product = 1;
+    for (auto const& factor : by["factors"]) product *= factor.get<double>();
+    constexpr double rounding = 2e-4;  // four numbers of four digits
+    CHECK(std::abs(by["weight"].get<double>() - product) < rounding);
+  }
+  auto const text = triad::programs::to_page(page);
+  CHECK(text.find("<cup>") == std::string::npos);
+  CHECK(text.find("<agent>") == std::string::npos);
+}
+
+}  // namespace programs_meanings_explained_tests
