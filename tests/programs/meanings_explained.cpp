@@ -23,10 +23,10 @@ struct sentence {
   meaning graph = read(
       R"({"tokens": ["wash", "the", "<cup>", "now"], "nodes": [0, [1, 2], 3, "slot 0"],)"
       R"( "edges": [[0, "theme", 1], [3, "<agent>", 0]], "node_labels": [["order"], [], [], []], "label": "told"})");
-  vocabulary words =
-      vocabulary::of({{graph, {}, {}},
-                      {read(R"({"tokens": ["the", "now"], "nodes": [0], "label": "told"})"), {}, {}},
-                      {read(R"({"tokens": ["wash", "<cup>", "now"], "nodes": [2], "label": "told"})"), {}, {}}});
+  vocabulary words = vocabulary::of(
+      {{graph, {}, {}},
+       {read(R"({"tokens": ["the", "now"], "nodes": [0], "edges": [], "label": "told"})"), {}, {}},
+       {read(R"({"tokens": ["wash", "<cup>", "now"], "nodes": [2], "edges": [], "label": "told"})"), {}, {}}});
   found_graph found;
 
   sentence() {

@@ -34,9 +34,10 @@ struct options : stack_options {
   double bag = 0.5;            // weight of the loss of the labels that any pair of a graph has
 
   int updates = 6000, evaluate_every = 200;
-  int batch = 32;         // sentences in a batch
-  int dev_size = 500;     // largest number of sentences that a checkpoint is validated on
-  bool dev_only = false;  // no test file is read
+  int batch = 32;                 // sentences in a batch
+  int dev_size = 500;             // largest number of sentences that a checkpoint is validated on
+  bool dev_only = false;          // no test file is read
+  bool choose_threshold = false;  // each checkpoint chooses its threshold on its dev sentences
   double decay = 0;
 
   double threshold = 0.5;         // evaluate, predict, explain: probability from which on a label is there
@@ -106,6 +107,23 @@ inline auto tied_parts(found_graph& g) {
   return std::tie(g.edges, g.labels, g.graph_label, g.edge_probabilities, g.label_probabilities, g.graph_probability);
 }
 
+/// Returns the answer with a higher threshold: the edges and labels that have at least this probability.
+inline found_graph cut(found_graph const& all, double threshold) {
+  found_graph g;
+  g.graph_label = all.graph_label;
+  g.graph_probability = all.graph_probability;
+  auto const take = [&](auto const& from, auto const& probabilities, std::size_t size, auto& to, auto& kept) {
+    for (std::size_t i = 0; i < probabilities.size(); ++i) {
+      if (!(probabilities[i] >= threshold)) continue;
+      for (std::size_t k = size * i; k < size * (i + 1); ++k) to.push_back(from[k]);
+      kept.push_back(probabilities[i]);
+    }
+  };
+  take(all.edges, all.edge_probabilities, 3, g.edges, g.edge_probabilities);
+  take(all.labels, all.label_probabilities, 2, g.labels, g.label_probabilities);
+  return g;
+}
+
 /// What the tokens of one sentence contribute to its graph: the predicates and the roles of ops/noisy_or.hpp.
 struct found_causes {
   index_t tokens = 0, columns = 0, relations = 0, labels = 0;
@@ -157,6 +175,10 @@ class network : public learner {
   /// The update from which on list members that keep their own roles are penalised; negative: not yet.  Checkpoints
   /// keep it.
   std::int64_t penalty_from = -1;
+  /// An edge or a label is in the graphs of infer() if it has at least this probability.  Checkpoints keep a threshold
+  /// that was chosen on dev.
+  double threshold = 0.5;
+  bool has_chosen_threshold = false;
 
   /// Makes the model that the options describe, and moves the backend into the model.  The source file of each backend
   /// calls this function.

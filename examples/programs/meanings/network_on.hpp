@@ -36,10 +36,9 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
 
  public:
   network_on(Ex ex, Model const& m, options const& o, network_room const& z)
-      : base(std::move(ex), m, settings(o, z)),
-        loader_(z.capacity, z.tables, memory_of(ex_)),
-        tables_(z.tables),
-        threshold_(o.threshold) {}
+      : base(std::move(ex), m, settings(o, z)), loader_(z.capacity, z.tables, memory_of(ex_)), tables_(z.tables) {
+    this->threshold = o.threshold;
+  }
 
   initializer first_values(std::string const& path) const { return first_values_of(path); }
 
@@ -70,13 +69,13 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
       for (index_t a = 0; a < m; ++a)
         for (index_t b = 0; b < m; ++b, ++pair)
           for (index_t k = 0; k < r; ++k)
-            if (float const p = probability(edge[at(pair * r + k)]); p >= threshold_) {
+            if (float const p = probability(edge[at(pair * r + k)]); p >= this->threshold) {
               one.edges.insert(one.edges.end(), {a, k, b});
               one.edge_probabilities.push_back(p);
             }
       for (index_t a = 0; a < m; ++a, ++column)
         for (index_t k = 0; k < u; ++k)
-          if (float const p = probability(node[at(column * u + k)]); p >= threshold_) {
+          if (float const p = probability(node[at(column * u + k)]); p >= this->threshold) {
             one.labels.insert(one.labels.end(), {a, k});
             one.label_probabilities.push_back(p);
           }
@@ -107,10 +106,12 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
     return c;
   }
 
-  // The notes of a checkpoint end with the update at which the penalty of list members begins.
+  // The notes of a checkpoint end with the update at which the penalty of list members begins, and with the threshold
+  // that was chosen on dev.
   void save(std::string const& path, run_record const& record) override {
     auto with = record;
     if (this->penalty_from >= 0) with.notes += "; lists from " + std::to_string(this->penalty_from);
+    if (this->has_chosen_threshold) with.notes += "; threshold " + std::to_string(this->threshold);
     base::save(path, with);
   }
   std::string load(checkpoint const& file, run_record const& record) override {
@@ -119,7 +120,15 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
     long long update = -1;
     if (from != std::string::npos) std::sscanf(notes.c_str() + from, "; lists from %lld", &update);
     this->penalty_from = update;
-    return notes.substr(0, from);
+    if (auto const chosen = notes.find("; threshold "); chosen != std::string::npos) {
+      double value = -1;
+      std::sscanf(notes.c_str() + chosen, "; threshold %lf", &value);
+      if (!(value >= 0 && value <= 1))
+        throw data_error(file.tensors().file() + ": its threshold is no number from 0 to 1; the checkpoint is damaged");
+      this->threshold = value;
+      this->has_chosen_threshold = true;
+    }
+    return notes.substr(0, notes.find(';'));
   }
 
  private:
@@ -142,7 +151,6 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
 
   sentence_graph_loader<Ex, float> loader_;
   sentence_graph_tables tables_;
-  double threshold_;
   sentence_graph_batch<float> in_{};
   std::vector<index_t> queried_;  // the number of queried tokens of each sentence of the batch
   std::vector<found_graph> graphs_;

@@ -79,6 +79,7 @@ class graph_training final : public training {
   std::int64_t updates_of_a_pass() const { return batches_->epoch_updates(); }
   bool measured_on_train() const { return measured_on_train_; }
   std::size_t measured() const { return dev_.size(); }
+  double threshold() const { return net_->threshold; }
   std::map<std::string, long long> const& left_out() const { return left_out_; }
 
  protected:
@@ -89,6 +90,8 @@ class graph_training final : public training {
  private:
   /// Returns the weight of the penalty of list members at this update.
   double list_weight(std::int64_t update) const;
+  /// Validates the model with each threshold, and sets the best.  Returns its exact match.
+  double choose_threshold();
 
   options const& options_;
   data_set const& data_;

@@ -27,6 +27,12 @@ struct overlap {
   double f1() const {
     return given + found > 0 ? 2 * static_cast<double>(both) / static_cast<double>(given + found) : 1;
   }
+  overlap& operator+=(overlap const& more) {
+    given += more.given;
+    found += more.found;
+    both += more.both;
+    return *this;
+  }
   template <class Set>
   void add(Set const& of_given, Set const& of_found) {
     given += static_cast<long long>(of_given.size());

@@ -59,6 +59,33 @@ refused("are about the layers of --model edge-transformer" ${smoke} --model tran
 refused("are about the layers of --model edge-transformer" ${smoke} --model transformer --lists --lists-after 1)
 refused("--lists-after 2 is not before the last of 2 layers" ${smoke} --lists --lists-after 2)
 
+# A threshold that is chosen on dev is kept by the checkpoint. It does not change the weights. A threshold of the
+# command line replaces it.
+run("0|3" ${smoke} --choose-threshold --dev-size 0 --out ${FOLDER}/chosen)
+expect("\nthreshold 0\\.[0-9]+, chosen on 200 sentences of dev\ndev  exact match ")
+string(REGEX MATCH "\nthreshold ([0-9.]+), chosen.*(dev  exact match [0-9.]+)  edges F1 ([0-9.]+)  " found "${output}")
+set(threshold "${CMAKE_MATCH_1}")
+set(dev_of_training "${CMAKE_MATCH_2}  edges ${CMAKE_MATCH_3}  ")
+losses_of(run losses)
+losses_of(chosen chosen_losses)
+expect_same("--choose-threshold changes the training" "${losses}" "${chosen_losses}")
+run(0 evaluate ${FOLDER}/chosen)
+expect("from probability ${threshold} on, which was chosen on dev")
+expect("${dev_of_training}")
+run(0 evaluate ${FOLDER}/chosen --threshold ${threshold})
+expect_absent("chosen on dev" "a given threshold is called chosen")
+expect("${dev_of_training}")
+run(0 predict ${FOLDER}/chosen --sentence "take the red cup")
+expect("from probability ${threshold} on, which was chosen on dev")
+run(0 explain ${FOLDER}/chosen --sentence "take the red cup" --html ${FOLDER}/chosen.html)
+expect_in_file(chosen.html "a probability of at least ${threshold}\\." "the page has another threshold")
+run("0|3" ${smoke} --choose-threshold --dev-size 0 --resume --out ${FOLDER}/chosen)
+expect("\nthreshold ${threshold}, chosen on 200 sentences of dev\n")
+run(1 ${smoke} --resume --out ${FOLDER}/chosen)
+expect("was trained with choose-threshold = true")
+file(COPY ${FOLDER}/data/train.jsonl DESTINATION ${FOLDER}/no-dev)
+refused("--choose-threshold: .*no-dev has no dev part" train --preset smoke --data ${FOLDER}/no-dev --choose-threshold)
+
 # The other head, the plain Transformer, other forms of attention, and tied layers.
 foreach(option "--head edges" "--model transformer" "--model transformer --lists --tied --recompute" "--model transformer --head edges" "--attention value-ablation" "--tied --lists" "--recompute" "--bag 0" "--max-offset 5")
   separate_arguments(arguments UNIX_COMMAND "${option}")

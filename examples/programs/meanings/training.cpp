@@ -15,6 +15,7 @@
 #include "shared/run/permute.hpp"
 #include "shared/run/run_folder.hpp"
 #include "shared/run/seed_means.hpp"
+#include "threshold.hpp"
 #include "triad/batches/room_for.hpp"
 #include "triad/train/schedule.hpp"
 
@@ -72,9 +73,15 @@ void options::each(option_list& f) {
   f.seldom("dev-only", &dev_only, "Read no test file, so that settings are chosen by dev alone")
       .also({"evaluate"})
       .free();
+  f.seldom("choose-threshold", &choose_threshold,
+           "Each checkpoint chooses, on the sentences of --dev-size, the --threshold with the most exact matches, and "
+           "answers with it")
+      .newer();
   f.seldom("weight-decay", &decay, "Weight decay of AdamW").not_negative();
 
-  f("threshold", &threshold, "A label is in the graph from this probability on")
+  f("threshold", &threshold,
+    "A label is in the graph from this probability on; if it is not given, from the probability that train "
+    "--choose-threshold chose")
       .only({"evaluate", "predict", "explain"})
       .between(0.0, 1.0);
   f("confusion", &confusion, "Say which labels of edges are taken for which: the ten most frequent pairs")
@@ -136,6 +143,8 @@ graph_training::graph_training(options const& o, data_set const& data) : options
   measured_on_train_ = dev_.empty();
   constexpr int shown = 300;  // enough for a fraction of 0.6 with an error of 0.03
   if (o.lists) sample_ = sample(data.train, shown);
+  if (o.choose_threshold && measured_on_train_)
+    refuse("--choose-threshold: {} has no dev part, and the threshold is not chosen on training sentences", o.data);
   if (measured_on_train_) dev_ = sample(data.train, o.dev_size);
 }
 
@@ -207,15 +216,32 @@ std::size_t graph_training::begin_update(std::int64_t update) {
 
 double graph_training::validate() {
   (void)net();
+  net_->threshold = options_.threshold;
   // A penalty from the first update on makes every node a member of a list, before the model knows any role.
   if (options_.lists && net_->penalty_from < 0 &&
       meanings::score(*net_, data_.format, sample_, words_).exact_match() >= options_.list_accuracy) {
     net_->penalty_from = static_cast<std::int64_t>(net_->step());
     say("the penalty of list members begins at update {}\n", net_->penalty_from);
   }
+  if (options_.choose_threshold) return choose_threshold();
   auto const t = meanings::score(*net_, data_.format, dev_, words_);
   edges_ = t.edges.f1();
   return t.exact_match();
+}
+
+double graph_training::choose_threshold() {
+  threshold_choice choice;
+  net_->threshold = threshold_choice::lowest;
+  predict_all(*net_, dev_, words_, [&](given_row const& row, meaning const&, found_graph const& found) {
+    choice.add(
+        row, found, [&](found_graph const& part) { return answer_of(row.graph.tokens, part, words_); },
+        [&](meaning const& graph) { return is_right(data_.format, row, graph); });
+  });
+  auto const best = choice.best();
+  net_->threshold = threshold_choice::at(best);
+  net_->has_chosen_threshold = true;
+  edges_ = choice.of(best).edges.f1();
+  return choice.exact_match(best);
 }
 
 std::vector<part_scores> graph_training::score() {
@@ -271,6 +297,8 @@ int train(options& o) {
     fmt::print("seed {}: {} exact match {}  ({:.0f} s){}\n", r->seed, work.measured_on_train() ? "training" : "dev",
                r->validations.empty() ? "not measured" : percent(r->validation), r->seconds,
                failure_of(*r, "  failed: F1 of edges is below 50"));
+    if (o.choose_threshold && !r->parts.empty())
+      fmt::print("threshold {:g}, chosen on {} sentences of dev\n", work.threshold(), work.measured());
     for (auto const& part : r->parts) say("{}\n", told(part));
   }
   auto const& runs = of_seeds.all();

@@ -34,9 +34,23 @@ namespace {
 /// Reads the trained model.  capacity(words, slots) returns the sizes of the largest batch.
 trained<network> trained_network(options const& o, checkpoint const& file,
                                  std::function<sentence_graph_dims(vocabulary const&, int slots)> const& capacity) {
-  return {o, file, [=](vocabulary const& v, options const& of_run) {
-            return network_room{tables_of(v, of_run), capacity(v, of_run.slots), false};
-          }};
+  trained<network> model(o, file, [=](vocabulary const& v, options const& of_run) {
+    return network_room{tables_of(v, of_run), capacity(v, of_run.slots), false};
+  });
+  if (o.given.contains("threshold")) {
+    model.net->threshold = o.threshold;
+    model.net->has_chosen_threshold = false;
+  }
+  return model;
+}
+
+/// Says which threshold was chosen on dev, if the command does not give another.
+void say_threshold(options const& o, network const& net) {
+  if (net.has_chosen_threshold)
+    note(o.program,
+         fmt::format("labels are in the graph from probability {:g} on, which was chosen on dev; --threshold "
+                     "gives another",
+                     net.threshold));
 }
 
 /// Returns sizes for 64 of the rows, and for each row alone.
@@ -74,6 +88,7 @@ int evaluate(options const& o) {
   each_part(data, [&](auto const& name, auto const&) { files.push_back(name + ending); });
   expect_free_in_folder(o, files);
   auto const model = trained_network(o, open_run(o.run), room_of(data));
+  say_threshold(o, *model.net);
   if (!o.out.empty()) make_folder(o.out);
   confusion labels;
   std::string csv = "part,of,label,given,found,both\n";
@@ -129,7 +144,9 @@ std::vector<std::string> tokens_of_text(std::string const& text, vocabulary cons
 /// A model with memory for the largest question so far.
 class answering {
  public:
-  explicit answering(options const& o) : options_(o), file_(open_run(o.run)), model_(with_room(64)) {}
+  explicit answering(options const& o) : options_(o), file_(open_run(o.run)), model_(with_room(64)) {
+    say_threshold(o, net());
+  }
 
   vocabulary const& words() const { return model_.words; }
   network& net() { return *model_.net; }
@@ -242,7 +259,7 @@ int explain(options& o) {
     say("{}/graph.dot\n", o.out);
   }
   if (o.html.empty()) return 0;
-  write_page(o.html, page_of(e, o.threshold));
+  write_page(o.html, page_of(e, model.net().threshold));
   say("{}\n", o.html);
   return 0;
 }
