@@ -93,6 +93,17 @@ TEST_CASE("a trunk of token states shows the states of pairs from which the want
       CHECK(found.y[r * width + k] == found.inner[static_cast<std::size_t>(wanted[r]) * width + k]);
 }
 
+TEST_CASE("a trunk of token states keeps one state of each pair, and one weight of each pair, head and layer") {
+  constexpr index_t d = 32, heads = 4, layers = 3, n = 200;
+  token_graph_trunk<double> const trunk(
+      sizes(transformer_layer_options{.width = d, .heads = heads, .hidden = d}, layers));
+  auto const bytes = planned_bytes([&](arena& a) { (void)trunk.plan_saved(a, dims_of(n), keep::everything, n); });
+  auto const doubles = static_cast<index_t>(bytes / sizeof(double));
+  index_t const of_pairs = n * n * (d + heads * layers);
+  CHECK(doubles >= of_pairs);
+  CHECK(doubles <= of_pairs + n * 16 * d * layers);  // the states of n nodes, and the slack of each view
+}
+
 TEST_CASE("a trunk of token states lists its parameters by name") {
   auto const paths = test::paths_of(node_trunk_of(1));
   CHECK(paths.front() == "encoder.tokens");
