@@ -118,7 +118,7 @@ TEST_CASE("a trunk of token states lists its parameters by name") {
 
 TEST_CASE("a trunk of token states refuses options that it does not have") {
   auto const causal = sizes(transformer_layer_options{.width = width, .heads = 2, .hidden = 8, .causal = true});
-  CHECK_THROWS_WITH(nodes(causal), test::contains("layers that are causal or have a reach, expected neither"));
+  CHECK_THROWS_WITH(nodes(causal), test::contains("causal or reach is set, expected neither"));
   CHECK_THROWS_WITH(node_trunk_of().expect_inner(-1), test::contains("after layer -1, expected 0 or more"));
   CHECK_THROWS_WITH(edge_trunk_of().expect_inner(3), test::contains("layer 3 of 3, expected a layer before the last"));
 }

@@ -37,7 +37,8 @@ struct edge_transformer_layer_options {
   bool attention_bias = false;
   std::optional<double> inner_dropout = {};  // the rate for attention weights and hidden units; empty: `dropout`
 
-  double rate_inside() const { return inner_dropout.value_or(dropout); }
+  /// The dropout rate of attention weights and hidden units.
+  constexpr double rate_inside() const { return inner_dropout.value_or(dropout); }
 };
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>

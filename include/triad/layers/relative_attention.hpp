@@ -1,5 +1,7 @@
 // Self-attention of the nodes of a graph with its projections.  Each ordered pair of nodes has a relation number, such
 // as a clipped relative position.  A table has a vector for the key and a vector for the value of each relation.
+// self_attention has only positions in a sequence.  Here a pair may also have a relation that is no position, such as
+// that of a token and a slot.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   [q k v] = x w' + b                                                  x (nodes, d); one matrix product
@@ -23,7 +25,8 @@ struct relative_input {
   vec<index_t const> relation;  // (rows)
 };
 
-/// The sizes of a batch for layers whose rows are nodes, and which also look at all ordered pairs of nodes.
+/// The sizes of a batch for layers whose rows are nodes, and which also look at all ordered pairs of nodes.  Converts
+/// from graph_dims, because repeat plans its layers with the sizes of the batch.
 struct node_pair_dims : row_dims {
   index_t pairs = 0;
   constexpr node_pair_dims(graph_dims const& g) : row_dims(g.nodes), pairs(g.rows) {}

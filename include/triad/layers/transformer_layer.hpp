@@ -9,7 +9,9 @@
 // branch, such as relative_attention.
 #pragma once
 
+#include <concepts>
 #include <optional>
+#include <string>
 
 #include "triad/core/sizes.hpp"
 #include "triad/layers/attention.hpp"
@@ -30,6 +32,7 @@ struct transformer_layer_options {
   index_t reach = 0;      // the reach of relative positions in self-attention (ops/attention.hpp); 0: none
   std::optional<double> inner_dropout = {};  // the rate for attention weights and hidden units; empty: `dropout`
 
+  /// The dropout rate of attention weights and hidden units.
   constexpr double rate_inside() const { return inner_dropout.value_or(dropout); }
 };
 
@@ -55,15 +58,23 @@ struct transformer_layer {
                               dropout_rate("transformer_layer", o.rate_inside()), o.causal, o.reach}) {
     if (o.reach != 0) (void)checked_size("transformer_layer", {"reach of relative positions", o.reach});
   }
-  /// Makes a layer with another attention, which has its own width, heads and dropout rate.  o.causal and o.reach are
-  /// options of self_attention.
+  /// Makes a layer with another attention of the same width.  The attention has its own heads and dropout rate.  Throws
+  /// contract_violation if the widths differ.  Only self_attention has the options o.causal and o.reach: for another
+  /// attention, throws contract_violation if one of them is set.
   transformer_layer(transformer_layer_options const& o, Attention const& a)
       : attention{a, sublayer_norm<T, D>("transformer_layer", o), dropout_rate("transformer_layer", o.dropout),
                   o.norms},
         block{{o.width, o.hidden, o.width, o.rate_inside(), o.between},
               sublayer_norm<T, D>("transformer_layer", o),
               o.dropout,
-              o.norms} {}
+              o.norms} {
+    index_t const wanted = extents_of<D>("transformer_layer", {"width", o.width}).extent(0);
+    TRIAD_EXPECTS(a.width() == wanted, "transformer_layer: the attention has the width " + std::to_string(a.width()) +
+                                           ", expected " + std::to_string(wanted) + ", the width of the layer");
+    if constexpr (!std::same_as<Attention, self_attention<T, D, H>>)
+      TRIAD_EXPECTS(!o.causal && o.reach == 0,
+                    "transformer_layer: causal or reach is set, expected neither: only self_attention has them");
+  }
 
   constexpr index_t width() const { return attention.width(); }
   constexpr norm_position norms() const { return block.norms; }

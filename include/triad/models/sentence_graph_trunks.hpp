@@ -11,8 +11,9 @@
 // A head reads some rows of y.  It may also read states of all pairs before the last norm (`inner` > 0).  These are x_k
 // in edge_graph_trunk, with k = inner.  In token_graph_trunk, whose layers have no states of pairs, they are y.
 //
-// A trunk is a part of a model.  For its dropout, a trunk uses the children 0 and 2 of the model's call.  The
-// parameters of the trunk are listed among the model's parameters, without a prefix.
+// A trunk is a part of a model.  For its dropout, a trunk uses the children 0 and 2 of the model's call, and the head
+// uses child 1.  The parameters of the trunk are listed among the model's parameters, without a prefix.  A trunk of
+// your own has the members of token_graph_trunk.
 #pragma once
 
 #include <string>
@@ -29,6 +30,7 @@
 
 namespace triad {
 
+/// Sizes and options of a trunk.  `Layer` is the type of the options of its layers.
 template <class Layer>
 struct graph_trunk_options {
   index_t tokens = 0;     // the number of rows of the tables of tokens, which have a row for each slot
@@ -46,7 +48,7 @@ struct edge_graph_trunk {
   using options = sentence_to_graph_options;
   using input = sentence_graph_batch<T>;
   using layer_type = edge_transformer_layer<T, D, H, F, Form>;
-  using states = tensor<T, dyn, D>;
+  using states = tensor<T, dyn, D>;  // (rows, d): all pairs, or (read, d): those that the head reads
   using norm_type = layer_norm_layer<T, D>;
 
   sequence_edges<T, D> encoder;
@@ -92,9 +94,9 @@ struct edge_graph_trunk {
     return {encoder.plan_saved(place, dims, kept), layers.plan_wanted(place, dims, kept, read)};
   }
 
-  /// Overwrites y with the wanted rows.  If `inner` > 0, calls point(x) with the states of all pairs that the head
-  /// reads before the last norm.  The last layer computes its output projection and its feed-forward block only for the
-  /// wanted rows.
+  /// Overwrites y (read, d) with the wanted rows.  If `inner` > 0, calls point(x), where x (rows, d) has the states of
+  /// all pairs after layer `inner`.  The last layer computes its output projection and its feed-forward block only for
+  /// the wanted rows.
   template <backend Ex, class Point>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, vec<index_t const> wanted, saved const& s,
                states y, index_t inner, Point const& point) const {
@@ -143,7 +145,7 @@ struct token_graph_trunk {
   using input = sentence_graph_batch<T>;
   using attention_type = relative_attention<T, D, H>;
   using layer_type = transformer_layer<T, D, H, F, attention_type>;
-  using states = tensor<T, dyn, D>;
+  using states = tensor<T, dyn, D>;  // (rows, d), (read, d) as in edge_graph_trunk, or (nodes, d)
   using norm_type = layer_norm_layer<T, D>;
 
   index_t tokens;
@@ -157,11 +159,7 @@ struct token_graph_trunk {
         layers{layer_of(z), extents_of<dyn>("sentence_to_graph", {"layers", z.layers, most_repeats}), z.tied},
         norm{extents_of<D>("sentence_to_graph", {"width", z.layer.width}), z.layer.epsilon},
         pairs{norm.shape, z.relations},
-        dropout(dropout_rate("sentence_to_graph", z.input_dropout)) {
-    TRIAD_EXPECTS(!z.layer.causal && z.layer.reach == 0,
-                  "sentence_to_graph: layers that are causal or have a reach, expected neither; positions are relation "
-                  "numbers");
-  }
+        dropout(dropout_rate("sentence_to_graph", z.input_dropout)) {}
 
   constexpr extents<D> shape() const { return norm.shape; }
   constexpr index_t width() const { return layers.layer.width(); }

@@ -51,9 +51,11 @@ inline void close(head const& x, index_t l, index_t i0, index_t height, index_t 
 /// If a graph has at most this number of nodes, all its rows i are one block.
 inline constexpr index_t whole_graph = 20;
 
-/// The largest graph for which the kernels of this file take less time than those with tiles.  In the kernels of this
-/// file, each product of a query and a key is a sum over the lanes of one vector, which costs much for narrow heads.
-/// Times of both passes with tiles over those without, AVX-512, one thread, four heads, by nodes of a graph:
+/// The kernels of this file compute graphs of at most this number of nodes, and the kernels with tiles compute larger
+/// graphs.  A kernel of this file adds up the lanes of a vector for each product of a query and a key.  If a head has
+/// one or two vectors, these sums take a large part of the time.  So the limit for such heads is 12, a compromise
+/// between widths.  Time of both passes with tiles over the time without, triangular attention alone with four heads
+/// (`triad-bench`, the operation `triangle`), AVX-512, one thread, by the number of nodes:
 ///
 ///   | width | 10   | 12   | 14   | 16   | 18   | 20   | 28   |
 ///   | 8     | 1.14 | 1.00 | 0.87 | 0.81 | 0.97 | 0.83 |      |
@@ -61,7 +63,8 @@ inline constexpr index_t whole_graph = 20;
 ///   | 32    | 0.95 | 0.78 | 0.84 | 0.81 | 1.02 | 1.07 |      |
 ///   | 50    | 1.66 | 1.34 | 1.31 | 1.12 | 1.31 | 1.16 | 1.0  |
 ///
-/// With AVX2, whose vectors are half as long: width 16 0.92 at n = 12 and 0.76 at 20, width 32 1.20 and 1.19.
+/// AVX2 has vectors of half the length.  Its ratios at n = 12 and n = 20 are 0.92 and 0.76 for the width 16, and 1.20
+/// and 1.19 for the width 32.
 constexpr index_t most_small_nodes(index_t width) { return simd::vectors(width) <= 2 ? 12 : whole_graph; }
 constexpr bool is_small(index_t n, index_t width) { return n <= most_small_nodes(width); }
 

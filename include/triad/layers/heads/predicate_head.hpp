@@ -22,8 +22,8 @@
 //
 //   rho'[t, a] = sum over tokens c of mix(a, c) rho[t, c]        layers/heads/slot_anchors.hpp
 //
-// mix has the pointers and the anchors: a slot that is anchored at the member of a list has the roles of the list's
-// head.  So rho is computed for all pairs of tokens.
+// mix has the pointers and the anchors: a slot that is anchored at a member of a list has the roles of the list's first
+// member.  So rho is computed for all pairs of tokens.
 //
 // The model gives the states y in the order of sentence_graph_batch::role_edges, or of anchor_edges.
 #pragma once
@@ -37,7 +37,7 @@
 
 namespace triad {
 
-/// What the roles of a slot are: its own, or those of a token.
+/// Where a slot takes its roles from.  nodes: from the states of its own edges.  anchors: from a token.
 enum class slot_form { nodes, anchors };
 
 struct predicate_head_options {
@@ -247,7 +247,7 @@ struct predicate_head {
   };
   constexpr bool mixes() const { return points() || has_anchors(); }
   /// The sizes of the grid of rho.
-  constexpr grid_dims const& role_grid(sentence_graph_dims const& dims) const {
+  constexpr grid_dims role_grid(sentence_graph_dims const& dims) const {
     return has_anchors() ? dims.token_grid : dims.grid;
   }
   /// The heads of lists (pairs), or (0) without pointers.

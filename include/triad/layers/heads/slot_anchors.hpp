@@ -6,6 +6,9 @@
 //   none(k)     = u . y(k, k) + e
 //   S, absent, mix = anchors(score, none, H)                    ops/anchors.hpp;  H: heads of lists, or none
 //
+//   dy(k, c) = dscore(k, c) v;  dy(c, k) = dscore(k, c) w;  dy(k, k) = dnone(k) u
+//   dv += sum of dscore(k, c) y(k, c);  dw += sum of dscore(k, c) y(c, k);  du += sum of dnone(k) y(k, k)
+//
 // S (cells of slot_grid) are the probabilities of the anchors, and absent (slots) are those of not being in the graph.
 // mix (cells of grid) has the weight with which each queried node takes over the roles of each token.
 #pragma once
