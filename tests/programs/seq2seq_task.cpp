@@ -395,8 +395,8 @@ TEST_CASE("scores are reported by kind, and as means over seeds") {
   test_part const part{"gen", {{"a", "A", "one"}, {"b", "B", "one"}, {"c", "C", "two"}, {"d", "D", "two"}}};
   auto const first = score(p, part, {"A", "B", "C", "X"}), second = score(p, part, {"A", "X", "X", "X"});
   CHECK_THAT(first.figures[0].value, WithinAbs(75, 1e-12));
-  CHECK_THAT(first.kinds[0].percent, WithinAbs(100, 1e-12));
-  CHECK_THAT(first.kinds[1].percent, WithinAbs(50, 1e-12));
+  CHECK_THAT(first.kinds[0].value, WithinAbs(100, 1e-12));
+  CHECK_THAT(first.kinds[1].value, WithinAbs(50, 1e-12));
   CHECK_THAT(told(first), contains("gen  exact match 75.0  words 4.0\n") && contains("two") && contains("50.0"));
   triad::programs::scored_run one, other;
   one.seed = 3, one.parts = {first}, other.seed = 5, other.parts = {second};
