@@ -82,8 +82,8 @@ graphs = [{"tokens": ["the", a, HOSTILE[2], b], "nodes": [[0, 1], 2, 3, "slot 0"
            "node_labels": [[], [HOSTILE[1]], [], ["who"]]} for a in ("x", HOSTILE[0]) for b in "yz"]
 for part in ("train", "dev", "test"):
     lines(folder / "meanings-data" / f"{part}.jsonl", graphs)
-run("meanings", "train", "--preset", "small", "--updates", 400, "--warmup", 40, "--width", 32, "--lists", "--data",
-    folder / "meanings-data", "--out", folder / "meanings", allowed=(0, 3))
+run("meanings", "train", "--preset", "small", "--updates", 400, "--warmup", 40, "--width", 32, "--head", "predicates",
+    "--lists", "--data", folder / "meanings-data", "--out", folder / "meanings", allowed=(0, 3))
 told_graph = run("meanings", "explain", folder / "meanings", "--sentence", f"the x {HOSTILE[2]} y", "--html",
                  pages["meanings"])
 run("cognition", "train", "--preset", "smoke", "--out", folder / "cognition", allowed=(0, 3))

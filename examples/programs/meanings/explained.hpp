@@ -155,7 +155,7 @@ inline std::string name_at(meaning const& m, int token) {
 }
 
 /// Returns the contributions for people, such as "directed 0.98  and (2) 0.01": at most three.  A word that is in the
-/// sentence more than once has its place after it.
+/// sentence more than once is followed by its index, from 0.
 inline std::string text_of(std::vector<contribution> const& by, meaning const& m) {
   std::string text;
   for (std::size_t k = 0; k < std::min<std::size_t>(3, by.size()); ++k) {

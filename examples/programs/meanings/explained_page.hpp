@@ -16,7 +16,7 @@ namespace triad::programs::meanings {
 
 namespace detail {
 
-/// Returns a probability with four digits.
+/// Rounds to four decimal places.
 inline double rounded(double p) { return std::round(1e4 * p) / 1e4; }
 
 /// Returns the contributions as the script of the page reads them: for each, the word and its factors.

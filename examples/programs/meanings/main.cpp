@@ -13,10 +13,11 @@ struct own_options : options {
 
   void each(option_list& f) override {
     f("preset", &preset,
-      "cfq-queries: for CFQ's questions, with --lists, prior knowledge about coordination; small: some thousand "
-      "sentences in a few minutes; smoke: a few seconds, to try "
-      "a data set; it learns nothing")
-        .one_of({"cfq-queries", "small", "smoke"})
+      "cfq-queries: for CFQ's questions, with --head predicates and --lists, prior knowledge about coordination; cogs, "
+      "slog: for their "
+      "logical forms; small: some thousand sentences in a few minutes; smoke: a few seconds, to try a data set; it "
+      "learns nothing")
+        .one_of({"cfq-queries", "cogs", "slog", "small", "smoke"})
         .free();
     options::each(f);
     f("file", &file, "A file of sentences").only({"inspect"}).positional().required().existing_file();

@@ -23,7 +23,7 @@ struct options : stack_options {
   int slots = 0;                    // nodes that no token names; 0: as many as the training graphs have
   std::string slot_form = "nodes";  // nodes: slots have roles of their own; anchors: slots have the roles of a token
 
-  std::string head = "predicates";  // predicates: tokens with roles; edges: labels straight from the states
+  std::string head = "edges";  // edges: labels straight from the states; predicates: tokens with roles
   triangle_form attention = triangle_form::full;
   double inner_dropout = 0;    // dropout rate of attention weights and hidden units
   int max_offset = 2;          // longest distance in tokens with its own relative position
@@ -55,7 +55,7 @@ struct options : stack_options {
     heads = 4;
     hidden_factor = 2;
     dropout = 0.1;
-    dropped = "first states and branches";
+    dropout_places = "first states and branches";
     rate = 1.2e-3;
     warmup = 300;
     average = 0.997;
@@ -65,12 +65,18 @@ struct options : stack_options {
 };
 
 /// Sets the defaults of o.preset.
-///   cfq-queries   our settings for CFQ's questions: four slots, and lists, which are prior knowledge
+///   cfq-queries   our settings for CFQ's questions: four slots, predicates, and lists, which are prior knowledge
+///   cogs, slog    the logical forms of these data
 ///   small         some thousand sentences of your own in a few minutes
 inline void apply_preset(options& o) {
   if (o.preset == "cfq-queries") {
     o.slots = 4;
+    o.head = "predicates";
     o.lists = true;
+  }
+  if (o.preset == "cogs" || o.preset == "slog") {
+    o.updates = 12000;
+    o.evaluate_every = 1000;
   }
   if (o.preset == "small") {
     o.updates = 1500;
@@ -80,6 +86,7 @@ inline void apply_preset(options& o) {
     o.average = 0.99;
   }
   if (o.preset == "smoke") {
+    o.head = "predicates";
     o.layers = 2;
     o.width = 16;
     o.heads = 2;

@@ -120,6 +120,7 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
     long long update = -1;
     if (from != std::string::npos) std::sscanf(notes.c_str() + from, "; lists from %lld", &update);
     this->penalty_from = update;
+    this->has_chosen_threshold = false;
     if (auto const chosen = notes.find("; threshold "); chosen != std::string::npos) {
       double value = -1;
       std::sscanf(notes.c_str() + chosen, "; threshold %lf", &value);

@@ -31,7 +31,8 @@ void options::each(option_list& f) {
       .between(0, most_slots)
       .shapes()
       .within(0, [] { return most_slots; });
-  f.seldom("model", &model, "edge-transformer; transformer, a baseline whose layers have states of tokens only")
+  f.seldom("model", &model,
+           "edge-transformer; transformer: a baseline whose layers have states of tokens and slots, not of pairs")
       .one_of({"edge-transformer", "transformer"})
       .newer("edge-transformer")
       .shapes();
@@ -40,12 +41,13 @@ void options::each(option_list& f) {
       .one_of({"nodes", "anchors"})
       .shapes()
       .newer("nodes");
-  f("head", &head, "predicates: every token may be a predicate with roles; edges: labels straight from the states")
-      .one_of({"predicates", "edges"})
+  f("head", &head, "edges: labels straight from the states; predicates: every token may be a predicate with roles")
+      .one_of({"edges", "predicates"})
       .shapes();
   f("lists", &lists,
     "Members of a list take over the roles of its first member: prior knowledge about coordination.  Of --head "
     "predicates")
+      .opposite("no-lists")
       .shapes();
   f.seldom("lists-after", &lists_after, "Of edge-transformer: the layer whose states show the lists")
       .between(1, most_layers)
@@ -108,14 +110,19 @@ void options::settle() {
   bool const edges = head == "edges", plain = model == "transformer";
   options const defaults;
   if (edges && bag != defaults.bag)
-    refuse("--bag is about the predicates of --head predicates, which --head edges does not have");
+    refuse("--bag is about the predicates of --head predicates: give --head predicates, or leave --bag out");
   if (!lists && (list_penalty != defaults.list_penalty || list_accuracy != defaults.list_accuracy))
-    refuse("--list-penalty and --list-accuracy say how --lists learns: give --lists, too");
-  if (edges && lists) refuse("--lists is about the roles of --head predicates, which --head edges does not have");
+    refuse("--list-penalty and --list-accuracy say how --lists learns: give --head predicates --lists, too");
+  if (edges && lists)
+    refuse("--lists is about the roles of --head predicates: give --head predicates, or leave --lists out");
   if (edges && slot_form == "anchors")
-    refuse("--slot-form anchors is about the roles of --head predicates, which --head edges does not have");
+    refuse(
+        "--slot-form anchors is about the roles of --head predicates: give --head predicates, or leave --slot-form "
+        "out");
   if (plain && (attention != defaults.attention || given.contains("lists-after")))
-    refuse("--attention and --lists-after are about the layers of --model edge-transformer");
+    refuse(
+        "--attention and --lists-after are about the layers of --model edge-transformer: leave them out, or give that "
+        "model");
   if (lists && !plain && lists_after >= layers)
     refuse("--lists-after {} is not before the last of {} layers; give a smaller one", lists_after, layers);
   if (list_penalty > 0 && lists && list_accuracy <= 0)
@@ -144,7 +151,10 @@ graph_training::graph_training(options const& o, data_set const& data) : options
   constexpr int shown = 300;  // enough for a fraction of 0.6 with an error of 0.03
   if (o.lists) sample_ = sample(data.train, shown);
   if (o.choose_threshold && measured_on_train_)
-    refuse("--choose-threshold: {} has no dev part, and the threshold is not chosen on training sentences", o.data);
+    refuse(
+        "--choose-threshold: {} has no dev file, and the threshold is not chosen on training sentences; give a dev "
+        "file, or leave the option out",
+        o.data);
   if (measured_on_train_) dev_ = sample(data.train, o.dev_size);
 }
 
@@ -216,6 +226,7 @@ std::size_t graph_training::begin_update(std::int64_t update) {
 
 double graph_training::validate() {
   (void)net();
+  // --list-accuracy uses the default threshold, so that --choose-threshold does not change the updates.
   net_->threshold = options_.threshold;
   // A penalty from the first update on makes every node a member of a list, before the model knows any role.
   if (options_.lists && net_->penalty_from < 0 &&

@@ -230,7 +230,7 @@ int explain(options& o) {
   auto edges = table({"from", "edge", "to", "probability"});
   for (auto const& one : e.edges) edges.row(row({name_of(graph, one.from), one.label, name_of(graph, one.to)}, one));
   say("{}", edges.text());
-  auto labels = table({"node", "label", "probability"}), words = table({"words of a node", "probability"});
+  auto labels = table({"node", "label", "probability"}), words = table({"is one node", "probability"});
   bool has_labels = false, has_words = false;
   for (auto const& one : e.labels) {
     auto const name = name_of(graph, one.node);

@@ -227,7 +227,7 @@ void width_options::each(option_list& f) {
   f("heads", &heads, "Attention heads; the width is a multiple").positive().shapes().within(1, [this] {
     return width;
   });
-  f("dropout", &dropout, fmt::format("Rate, of {}", dropped)).between(0.0, 0.95);
+  f("dropout", &dropout, fmt::format("Rate, of {}", dropout_places)).between(0.0, 0.95);
   f("learning-rate", &rate, "Learning rate after warm-up, from which it falls").positive();
   f.seldom("warmup", &warmup, "Updates of warm-up").not_negative();
   f.seldom("restarts", &restarts,

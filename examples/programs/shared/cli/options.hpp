@@ -230,7 +230,7 @@ struct width_options : run_options {
   double clip = 1;
   bool recompute = false;     // stores only the inputs of layers; the backward pass computes the layers again
   std::vector<int> restarts;  // updates at which the schedule of the rate starts again
-  char const* dropped = "attention weights, branches and feed-forward block";  // what has --dropout, for the help
+  char const* dropout_places = "attention weights, branches and feed-forward block";  // of --dropout, for its help
 
   void settle() override;
   void each(option_list& f) override;
