@@ -5,8 +5,8 @@
 set -euo pipefail
 root=$1 folder=$2 build=$3
 rm -rf "$folder"
-mkdir -p "$folder/bin"
-for program in clutrr cogs tree-transforms cognition cfq pairs; do
+mkdir -p "$folder/bin" "$folder"/runs/{slog,cogs-forms,mcwq-{mcd{1,2,3},random-split}}  # data that exist are not made
+for program in clutrr cogs tree-transforms cognition cfq pairs meanings; do
   cat > "$folder/bin/$program" <<STUB
 #!/usr/bin/env bash
 # If a run needs data, they are an empty folder. Each run exits with the status of a run that did not learn, so that the
