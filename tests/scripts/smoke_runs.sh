@@ -7,7 +7,7 @@ rm -rf "$folder"
 mkdir -p "$folder"
 failed() { echo "smoke-runs: $1" >&2 && exit 1; }
 names=$("$root/scripts/smoke-runs" "$build" "$folder/runs") || failed "status $?: $names"
-for program in clutrr cogs tree-transforms cognition cfq-semantic cfq-parse-edge-transformer; do
+for program in clutrr cogs tree-transforms cognition cfq-semantic cfq-parse-edge-transformer meanings-edges; do
   grep -qx "$program" <<< "$names" || failed "no run of $program: $names"
 done
 "$root/scripts/same-weights" "$folder/runs" "$folder/runs" | grep -q " in $(wc -l <<< "$names") files" || failed "not a file for each run"
