@@ -161,6 +161,8 @@ TEST_CASE("another graph changes tops, predicates and arguments, and drops the f
         "3\tto\tto\tTO\t+\t+\t_\t_\tC\n"
         "4\tcome\tcome\tVB\t-\t+\tv:e-i\t_\tC\n"
         "5\ttoday\ttoday\tRB\t-\t-\t_\t_\t_\n\n");
+  // A comment is no row, also if it has as many columns as a row.
+  CHECK(sdp_with("#\t1\t2\t3\t4\t5\t6\t7\n" + row.written, m) == "#\t1\t2\t3\t4\t5\t6\t7\n" + text);
   m.nodes[0] = node::slot(0);
   CHECK_THROWS_WITH(sdp_with(row.written, m), contains("a node is 'slot 0', expected single tokens"));
 }

@@ -136,7 +136,7 @@ inline std::string sdp_with(std::string const& written, meaning const& given) {
   std::size_t token = 0;
   for (auto& line : lines) {
     auto columns = detail::split(line, '\t');
-    if (columns.size() < detail::first_argument) continue;
+    if (line.starts_with('#') || columns.size() < detail::first_argument) continue;
     int const i = static_cast<int>(token);
     bool const predicate = arguments.count(i) != 0;
     columns.resize(detail::first_argument);
