@@ -162,6 +162,17 @@ TEST_CASE("a rare word is unknown, and is queried if unknown words of the traini
   CHECK(question_of({"a", "o", "z"}, never).queried == numbers{1});
 }
 
+TEST_CASE("a new word is a node if all words of the training set are nodes") {
+  auto const all = vocabulary::of(rows({R"({"tokens": ["the", "cat"], "edges": [[1, "det", 0]]})"}), 1, {});
+  auto const some = vocabulary::of(
+      rows({R"({"tokens": ["the", "cat", "saw", "Bo"], "nodes": [1, 2, 3], "edges": [[1, "agent", 0]]})"}), 1, {});
+  CHECK(all.always_node(all.word("new")));
+  CHECK(some.queries(some.word("new")));
+  CHECK(!some.always_node(some.word("new")));
+  // So a graph whose new word has no edge comes back with this word.
+  CHECK(comes_back(read(R"({"tokens": ["new", "cat"], "edges": []})"), all));
+}
+
 TEST_CASE("a row that is left out is not counted") {
   auto train = rows(verbs);
   train.push_back({read(R"({"tokens": ["zebra"], "edges": []})"), "a reason", ""});

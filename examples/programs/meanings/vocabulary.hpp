@@ -127,8 +127,10 @@ class vocabulary {
   /// not have are queried too, since a new word may be a name.
   bool queries(index_t word) const { return !by_word_ || queried_.count(word) != 0; }
   /// Returns whether every token of this word is a node.  A token that is an unknown word is a node only if it has an
-  /// edge or a label.
-  bool always_node(index_t word) const { return by_word_ && word != dictionary::unknown && queried_.count(word) != 0; }
+  /// edge or a label, unless all words of the training set are nodes.
+  bool always_node(index_t word) const {
+    return by_word_ && queried_.count(word) != 0 && (word != dictionary::unknown || every_word_is_a_node());
+  }
 
   /// For each node of a graph: whether it has neither an edge nor a label.
   static std::vector<bool> alone_in(meaning const& m) {
@@ -150,6 +152,10 @@ class vocabulary {
     auto const found =
         std::find_if(patterns_.begin(), patterns_.end(), [&](auto const& pattern) { return matches(pattern, token); });
     return found == patterns_.end() ? token : *found;
+  }
+
+  bool every_word_is_a_node() const {
+    return static_cast<index_t>(queried_.size()) == words_.size() - dictionary::specials + 1;  // 1: unknown words
   }
 
   void choose_queried(std::vector<given_row> const& train) {
