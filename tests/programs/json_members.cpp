@@ -37,6 +37,8 @@ TEST_CASE("an answer takes the place of the member of its name") {
   CHECK(with_members(R"({"labels":1,"a":-0})", {{"heads", std::vector<int>{1, 2}}, {"labels", {"x", "\n"}}}) ==
         R"({"labels":["x","\n"],"a":-0,"heads":[1,2]})");
   CHECK(with_members("{}", {{"score", 0.9}}) == R"({"score":0.9})");
+  nlohmann::ordered_json const none(nlohmann::ordered_json::value_t::discarded);
+  CHECK(with_members(R"({"label":"x","a":1,"label":2})", {{"label", none}, {"b", none}}) == R"({"a":1})");
 }
 
 TEST_CASE("members have their names as they are read and as they are written") {

@@ -135,6 +135,15 @@ inline json_members members_of(meaning const& given) {
   return all;
 }
 
+/// Returns the members of a predicted graph for a line that may have a given graph, of which no member stays.
+inline json_members answer_members(meaning const& m) {
+  auto all = members_of(m);
+  for (auto const* const name : {"node_labels", "label", "slots"})
+    if (std::none_of(all.begin(), all.end(), [&](auto const& one) { return one.first == name; }))
+      all.emplace_back(name, nlohmann::ordered_json(nlohmann::ordered_json::value_t::discarded));
+  return all;
+}
+
 /// Returns a graph as one line, without a line end.
 inline std::string json_line(meaning const& m) {
   nlohmann::ordered_json line;

@@ -113,8 +113,9 @@ void options::settle() {
     refuse("--bag is about the predicates of --head predicates: give --head predicates, or leave --bag out");
   if (!lists && (list_penalty != defaults.list_penalty || list_accuracy != defaults.list_accuracy))
     refuse("--list-penalty and --list-accuracy say how --lists learns: give --head predicates --lists, too");
-  if (edges && lists)
-    refuse("--lists is about the roles of --head predicates: give --head predicates, or leave --lists out");
+  if (!lists && given.contains("lists-after"))
+    refuse("--lists-after says where --lists reads: give --head predicates --lists, too");
+  if (edges && lists) refuse("--lists is about the roles of --head predicates: give --head predicates, or --no-lists");
   if (edges && slot_form == "anchors")
     refuse(
         "--slot-form anchors is about the roles of --head predicates: give --head predicates, or leave --slot-form "
@@ -145,6 +146,8 @@ graph_training::graph_training(options const& o, data_set const& data) : options
     ++left_out_[reason];
   }
   if (examples_.empty()) refuse("{}: no training sentence has a graph that can be learned", o.data);
+  if (words_.relations().size() == 0)
+    refuse("{}: no training graph has an edge, expected one or more; give graphs with edges", o.data);
   batches_.emplace(examples_.size(), o.batch, true, o.seed);
   dev_ = sample(data.dev, o.dev_size);
   measured_on_train_ = dev_.empty();

@@ -157,17 +157,19 @@ class answering {
     if (tokens.size() > most) refuse("the sentence has {} tokens; at most {} are read: split it", tokens.size(), most);
     if (tokens.size() > room_) model_ = with_room(std::min(most, std::max(tokens.size(), 2 * room_)));
     net().clear();
-    (void)net().add(question_of(checked_words(tokens, words(), options_), words()));
+    if (!net().add(question_of(checked_words(tokens, words(), options_), words())))
+      refuse("a sentence of {} tokens is longer than there is room for", tokens.size());
     auto const& found = net().infer().front();
     return {answer_of(tokens, found, words()), found};
   }
 
  private:
   trained<network> with_room(std::size_t tokens) {
-    room_ = tokens;
     auto const n = static_cast<index_t>(tokens);
-    return trained_network(options_, file_,
-                           [=](vocabulary const&, int slots) { return sentence_graph_of(n, slots, n + slots); });
+    auto model = trained_network(options_, file_,
+                                 [=](vocabulary const&, int slots) { return sentence_graph_of(n, slots, n + slots); });
+    room_ = tokens;  // after the memory is there: if it is not, the old model stays
+    return model;
   }
 
   options const& options_;
@@ -198,7 +200,7 @@ int predict(options& o) {
     else if (o.format == "dot")
       programs::answer(dot_of(graph));
     else
-      programs::answer((is_json ? with_members(line, members_of(graph)) : json_line(graph)) + "\n");
+      programs::answer((is_json ? with_members(line, answer_members(graph)) : json_line(graph)) + "\n");
   };
   if (!o.sentence.empty()) {
     one(o.sentence);

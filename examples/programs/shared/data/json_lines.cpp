@@ -122,13 +122,13 @@ std::string with_members(std::string const& object, json_members const& more) {
     auto const at = static_cast<std::size_t>(found - more.begin());
     if (found == more.end())
       add(m.written_name, m.value);
-    else if (!written[at]) {
+    else if (!written[at] && !found->second.is_discarded()) {
       add(m.written_name, json_text_of(found->second));
       written[at] = true;
     }
   }
   for (std::size_t i = 0; i < more.size(); ++i)
-    if (!written[i]) add(json_text_of(more[i].first), json_text_of(more[i].second));
+    if (!written[i] && !more[i].second.is_discarded()) add(json_text_of(more[i].first), json_text_of(more[i].second));
   return (text.empty() ? "{" : text) + "}";
 }
 

@@ -71,8 +71,9 @@ std::vector<json_member> members_of(std::string const& object);
 using json_members = std::vector<std::pair<std::string, nlohmann::ordered_json>>;
 
 /// Returns the object with these members added, as one line.  If the object already has members with the same name, the
-/// new member replaces the first of them, and the others are removed.  Otherwise the new member is appended.  All other
-/// members are copied byte for byte, without white space between tokens.
+/// new member replaces the first of them, and the others are removed.  Otherwise the new member is appended.  A member
+/// whose value is discarded is removed, and not added.  All other members are copied byte for byte, without white space
+/// between tokens.
 std::string with_members(std::string const& object, json_members const& more);
 
 /// Returns a probability rounded to four decimals, as programs print it.
