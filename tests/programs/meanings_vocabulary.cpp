@@ -227,6 +227,11 @@ TEST_CASE("a vocabulary is read from JSON as it was written") {
     broken.erase(part);
     CHECK_THROWS_WITH(vocabulary::from(broken, "run"), contains("run: its vocabulary is not one of this program's"));
   }
+  for (auto const& spans : {std::vector<int>{0}, {-1, 2}, {1}, {3, 2}, {2, 2}}) {
+    auto broken = to_json(v);
+    broken["spans"] = spans;
+    CHECK_THROWS_WITH(vocabulary::from(broken, "run"), contains("run: ") && contains("spans: found "));
+  }
 }
 
 /// Returns a random graph: any tokens may be nodes, spans end with different tokens, edges may have several labels.

@@ -62,6 +62,7 @@ struct options : stack_options {
   }
   void settle() override;
   void each(option_list& f) override;
+  void restored(checkpoint const& file) override;
 };
 
 /// Sets the defaults of o.preset.

@@ -133,6 +133,15 @@ void options::settle() {
         list_accuracy);
 }
 
+void options::restored(checkpoint const& file) {
+  stack_options::restored(file);
+  if (lists && model != "transformer" && lists_after >= layers)
+    throw data_error(
+        fmt::format("{}: lists are read after layer {} of {}, expected a layer before the last; the checkpoint "
+                    "is damaged",
+                    file.tensors().file(), lists_after, layers));
+}
+
 graph_training::graph_training(options const& o, data_set const& data) : options_(o), data_(data) {
   words_ = vocabulary::of(data.train, o.least_count, patterns_of(data.format));
   for (auto const& row : data.train) {

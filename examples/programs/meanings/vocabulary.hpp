@@ -202,6 +202,9 @@ inline vocabulary vocabulary::from(nlohmann::json const& json, std::string const
     read_names(json, file, {{"relations", &v.relations_}, {"labels", &v.labels_}, {"graph_labels", &v.graph_labels_}});
     v.patterns_ = json.at("patterns").get<std::vector<std::string>>();
     v.spans_ = json_integers<int>(json.at("spans"), "spans");
+    for (std::size_t i = 0; i < v.spans_.size(); ++i)
+      if (int const least = i == 0 ? 2 : v.spans_[i - 1] + 1; v.spans_[i] < least)
+        throw data_error(fmt::format("spans: found {}, expected {} or more", v.spans_[i], least));
     v.isolated_ = json.at("isolated").get<bool>();
     v.by_word_ = json.contains("queried");
     if (v.by_word_)
