@@ -20,11 +20,6 @@
 
 namespace triad {
 
-namespace detail {
-template <class Trunk>
-concept trunk_with_attention = requires(Trunk const& trunk) { trunk.attention_heads(); };
-}  // namespace detail
-
 template <class T, class Trunk, class Heads>
 struct dependency_parser {
   using value_type = T;

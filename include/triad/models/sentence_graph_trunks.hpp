@@ -44,25 +44,25 @@ using sentence_to_graph_options = graph_trunk_options<edge_transformer_layer_opt
 using token_to_graph_options = graph_trunk_options<transformer_layer_options>;
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::pre_norm>
-struct edge_graph_trunk {
+struct edge_graph_trunk : detail::edge_layers<T, D, H, F, Form> {
+  using base = detail::edge_layers<T, D, H, F, Form>;
+  using layer_type = typename base::layer_type;
   using options = sentence_to_graph_options;
   using input = sentence_graph_batch<T>;
-  using layer_type = edge_transformer_layer<T, D, H, F, Form>;
   using states = tensor<T, dyn, D>;  // (rows, d): all pairs, or (read, d): those that the head reads
   using norm_type = layer_norm_layer<T, D>;
-
-  sequence_edges<T, D> encoder;
-  repeat<T, layer_type> layers;
+  template <class S>
+  using fields = typename base::template fields<S>;
+  using base::encoder, base::layers, base::width;
 
   explicit edge_graph_trunk(options const& z)
-      : encoder{sequence_encoding::relational_ends, checked_size("sentence_to_graph", {"tokens", z.tokens}),
-                checked_size("sentence_to_graph", {"relations", z.relations}),
-                extents_of<D>("sentence_to_graph", {"width", z.layer.width}),
-                dropout_rate("sentence_to_graph", z.input_dropout)},
-        layers{layer_type(z.layer), extents_of<dyn>("sentence_to_graph", {"layers", z.layers, most_repeats}), z.tied} {}
+      : base{{sequence_encoding::relational_ends, checked_size("sentence_to_graph", {"tokens", z.tokens}),
+              checked_size("sentence_to_graph", {"relations", z.relations}),
+              extents_of<D>("sentence_to_graph", {"width", z.layer.width}),
+              dropout_rate("sentence_to_graph", z.input_dropout)},
+             {layer_type(z.layer), extents_of<dyn>("sentence_to_graph", {"layers", z.layers, most_repeats}), z.tied}} {}
 
   constexpr extents<D> shape() const { return encoder.shape; }
-  constexpr index_t width() const { return layers.layer.width(); }
   /// Throws contract_violation if there is no state that a head with this value of `inner` reads.
   void expect_inner(index_t inner) const {
     TRIAD_EXPECTS(inner >= 0 && inner < layers.count(),
@@ -70,25 +70,11 @@ struct edge_graph_trunk {
                       std::to_string(layers.count()) + ", expected a layer before the last");
   }
 
-  template <class S>
-  struct fields {
-    fields_of<sequence_edges<T, D>, S> encoder;
-    fields_of<repeat<T, layer_type>, S> layers;
-    template <class V>
-    void each(V&& f) {
-      f("encoder", encoder);
-      f("layers", layers);
-    }
-  };
   struct saved {
     typename sequence_edges<T, D>::saved encoder;
     typename repeat<T, layer_type>::saved layers;  // includes x_0
   };
 
-  template <class S = T>
-  fields<S> plan_params(arena& place) const {
-    return {plan<S>(encoder, place), plan<S>(layers, place)};
-  }
   /// `read` is the number of rows of y that the head reads.
   saved plan_saved(arena& place, graph_dims const& dims, keep kept, index_t read) const {
     return {encoder.plan_saved(place, dims, kept), layers.plan_wanted(place, dims, kept, read)};
@@ -120,8 +106,6 @@ struct edge_graph_trunk {
     encoder.backward(ex, c.child(2), w.encoder, in, s.encoder, dx0, gradient.encoder);
   }
 
-  index_t attention_heads() const { return layers.layer.attention.heads(); }
-  index_t attention_terms(index_t n) const { return layers.layer.attention.variant == triangle_form::flat ? 2 * n : n; }
   /// Overwrites `weights` with the attention weights of edge (i, j) of one sentence in layer k.
   template <backend Ex>
   void attention_weights(Ex& ex, call const& c, fields<T const> w, input const& in, vec<index_t const> wanted,

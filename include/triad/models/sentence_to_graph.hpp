@@ -24,11 +24,6 @@
 
 namespace triad {
 
-namespace detail {
-template <class Trunk>
-concept graph_trunk_with_attention = requires(Trunk const& trunk) { trunk.attention_heads(); };
-}  // namespace detail
-
 template <class T, class Head, class Trunk = edge_graph_trunk<T>>
 struct sentence_to_graph {
   using value_type = T;
@@ -129,19 +124,19 @@ struct sentence_to_graph {
 
   /// attention_weights() has attention_heads() rows, and attention_terms(n) columns for n tokens and slots.
   index_t attention_heads() const
-    requires detail::graph_trunk_with_attention<Trunk>
+    requires detail::trunk_with_attention<Trunk>
   {
     return trunk.attention_heads();
   }
   index_t attention_terms(index_t n) const
-    requires detail::graph_trunk_with_attention<Trunk>
+    requires detail::trunk_with_attention<Trunk>
   {
     return trunk.attention_terms(n);
   }
   /// Overwrites `weights` with the attention weights of edge (i, j) of one sentence in layer k.  Call forward() with
   /// keep::everything first.
   template <backend Ex>
-    requires detail::graph_trunk_with_attention<Trunk>
+    requires detail::trunk_with_attention<Trunk>
   void attention_weights(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, index_t k,
                          index_t graph, index_t i, index_t j, matrix<T> weights) const {
     trunk.attention_weights(ex, c, w.trunk, in, head.read(in), s.trunk, k, graph, i, j, weights);

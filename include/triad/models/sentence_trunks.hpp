@@ -24,6 +24,9 @@
 namespace triad {
 
 namespace detail {
+template <class Trunk>
+concept trunk_with_attention = requires(Trunk const& trunk) { trunk.attention_heads(); };
+
 /// Overwrites `weights` with the attention weights of edge (i, j) of one graph in layer k of repeated Edge Transformer
 /// layers.  `c`, `w` and `s` are the call, the parameters and the saved memory of the repeat.
 template <backend Ex, class Layers, class Fields, class Input, class Saved, class T>
@@ -34,6 +37,36 @@ void attention_weights_of(Ex& ex, call const& c, Layers const& layers, Fields co
                     std::to_string(layers.count() - 1) + " whose memory was kept; plan with keep::everything");
   layers.layer.attention_weights(ex, c.child(k), w.at(k), in, s.at(k), graph, i, j, weights);
 }
+
+/// The parts of a trunk with Edge Transformer layers: first states of the edges, and the layers.
+template <class T, index_t D, index_t H, index_t F, form Form>
+struct edge_layers {
+  using layer_type = edge_transformer_layer<T, D, H, F, Form>;
+
+  sequence_edges<T, D> encoder;
+  repeat<T, layer_type> layers;
+
+  constexpr index_t width() const { return layers.layer.width(); }
+
+  template <class S>
+  struct fields {
+    fields_of<sequence_edges<T, D>, S> encoder;
+    fields_of<repeat<T, layer_type>, S> layers;
+    template <class V>
+    void each(V&& f) {
+      f("encoder", encoder);
+      f("layers", layers);
+    }
+  };
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    return {plan<S>(encoder, place), plan<S>(layers, place)};
+  }
+
+  /// attention_weights() has attention_heads() rows, and attention_terms(n) columns for n nodes.
+  index_t attention_heads() const { return layers.layer.attention.heads(); }
+  index_t attention_terms(index_t n) const { return layers.layer.attention.variant == triangle_form::flat ? 2 * n : n; }
+};
 }  // namespace detail
 
 struct edge_trunk_options {
@@ -48,50 +81,34 @@ struct edge_trunk_options {
 };
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
-struct edge_trunk {
-  using layer_type = edge_transformer_layer<T, D, H, F, Form>;
+struct edge_trunk : detail::edge_layers<T, D, H, F, Form> {
+  using base = detail::edge_layers<T, D, H, F, Form>;
+  using layer_type = typename base::layer_type;
   using options = edge_trunk_options;
   using input = sentence_batch<T>;
   using states = tensor<T, dyn, D>;  // (rows, d)
-
-  sequence_edges<T, D> encoder;
-  repeat<T, layer_type> layers;
+  template <class S>
+  using fields = typename base::template fields<S>;
+  using base::encoder, base::layers, base::width;
 
   explicit edge_trunk(options const& z)
-      : encoder{z.encoding,
-                checked_size("edge_trunk", {"tokens", z.tokens}),
-                checked_size("edge_trunk", {"relations", z.relations}),
-                extents_of<D>("edge_trunk", {"width", z.layer.width}),
-                dropout_rate("edge_trunk", z.positional_dropout),
-                z.fixed_token},
-        layers{layer_type(z.layer), extents_of<dyn>("edge_trunk", {"layers", z.layers, most_repeats}), z.tied} {
+      : base{{z.encoding, checked_size("edge_trunk", {"tokens", z.tokens}),
+              checked_size("edge_trunk", {"relations", z.relations}),
+              extents_of<D>("edge_trunk", {"width", z.layer.width}), dropout_rate("edge_trunk", z.positional_dropout),
+              z.fixed_token},
+             {layer_type(z.layer), extents_of<dyn>("edge_trunk", {"layers", z.layers, most_repeats}), z.tied}} {
     detail::expect_fixed_token("a parser's", z.fixed_token, z.tokens);
   }
 
-  constexpr index_t width() const { return layers.layer.width(); }
   /// The number of states of a batch: one for each ordered pair of tokens.
   static constexpr index_t count(graph_dims const& dims) { return dims.rows; }
 
-  template <class S>
-  struct fields {
-    fields_of<sequence_edges<T, D>, S> encoder;
-    fields_of<repeat<T, layer_type>, S> layers;
-    template <class V>
-    void each(V&& f) {
-      f("encoder", encoder);
-      f("layers", layers);
-    }
-  };
   struct saved {
     typename sequence_edges<T, D>::saved encoder;
     typename repeat<T, layer_type>::saved layers;  // includes x_0
     states y;                                      // (rows, d): the result
   };
 
-  template <class S = T>
-  fields<S> plan_params(arena& place) const {
-    return {plan<S>(encoder, place), plan<S>(layers, place)};
-  }
   saved plan_saved(arena& place, graph_dims const& dims, keep kept = keep::everything) const {
     return {encoder.plan_saved(place, dims, kept), layers.plan_saved(place, dims, kept),
             place.make<states>(dims.rows, width())};
@@ -114,9 +131,6 @@ struct edge_trunk {
     encoder.backward(ex, c.child(2), w.encoder, in, s.encoder, dx, gradient.encoder);
   }
 
-  /// attention_weights() has attention_heads() rows, and attention_terms(n) columns for a sentence of n tokens.
-  index_t attention_heads() const { return layers.layer.attention.heads(); }
-  index_t attention_terms(index_t n) const { return layers.layer.attention.variant == triangle_form::flat ? 2 * n : n; }
   /// Overwrites `weights` with the attention weights of edge (i, j) of one sentence in layer k.  The first layer is 0.
   /// `weights` is (h, n), or (h, 2n) in the flat form.  Call forward() with keep::everything first.
   template <backend Ex>
