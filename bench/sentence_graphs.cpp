@@ -15,6 +15,7 @@ namespace {
 /// 2 of graphs.
 struct sentence_graph_task {
   index_t sentences = 32, tokens = 13, queried = 4, layers = 4, width = 64, heads = 4;
+  triad::slot_form slots = triad::slot_form::nodes;
   static constexpr triad::sentence_graph_tables tables{.tokens = 90, .slots = 4, .reach = 2, .labels = {38, 28, 2}};
   static constexpr triad::keep memory = triad::keep::everything;
 
@@ -37,7 +38,7 @@ struct sentence_graph_task {
                                                  .layer = layer(),
                                                  .input_dropout = 0.1};
     return triad::predicate_sentence_to_graph<T>(
-        sizes, {triad::extents<triad::dyn>(width), {.labels = tables.labels, .pointers_after = 2}});
+        sizes, {triad::extents<triad::dyn>(width), {.labels = tables.labels, .pointers_after = 2, .slots = slots}});
   }
   template <class T, class Ex>
   auto loader(Ex& ex) const {
@@ -69,14 +70,17 @@ struct sentence_graph_task {
   /// reads.
   work_model count_work() const {
     auto const all = dims();
-    index_t const d = width, read = all.read_by_roles(), pointed = all.grid.pairs + all.grid.columns;
+    bool const anchored = slots == triad::slot_form::anchors;
+    index_t const d = width, read = anchored ? all.read_by_anchors() : all.read_by_roles(),
+                  roles = anchored ? all.token_grid.cells : all.grid.cells, pointed = all.grid.pairs + all.grid.columns;
     graph_sizes const graphs{std::vector<index_t>(static_cast<std::size_t>(sentences), tokens + tables.slots)};
     work_model work;
     graphs.count_layers(work, layer(), true, static_cast<double>(layers - 1));
     work.projections(layer().variant, all.graphs.rows, d, true, 1, read);
     work.feed_forward(read, d, layer().hidden, d, true);
     graphs.count_triangles(work, layer(), true, 1);
-    work.linear(all.grid.cells, d, 3, true);
+    work.linear(roles, d, 3, true);
+    if (anchored) work.linear(2 * all.slot_grid.cells + all.slot_grid.rows, d, 1, true);
     work.linear(all.grid.rows, d, tables.labels.edge + tables.labels.node, true);
     work.linear(pointed, d, d + 1, true);
     return work;
@@ -84,10 +88,15 @@ struct sentence_graph_task {
 };
 
 [[maybe_unused]] bool const registered = [] {
-  sentence_graph_task const task;
-  auto checked = task;
-  checked.sentences = 4;
-  register_training("sentence_to_graph_step", "/b:32/n:13/l:4/d:64/h:4", task, checked);
+  for (auto const slots : {triad::slot_form::nodes, triad::slot_form::anchors}) {
+    sentence_graph_task task;
+    task.slots = slots;
+    auto checked = task;
+    checked.sentences = 4;
+    register_training("sentence_to_graph_step",
+                      slots == triad::slot_form::nodes ? "/b:32/n:13/l:4/d:64/h:4" : "/b:32/n:13/l:4/d:64/h:4/anchors",
+                      task, checked);
+  }
   return true;
 }();
 

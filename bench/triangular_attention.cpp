@@ -104,6 +104,9 @@ void add_materialising(shape const& z) {
     add_alone({c.b, c.n, c.d, c.h});
     add_alone(c);
   }
+  // Narrow heads, whose graphs are in tiles from fewer nodes on (cpu/triangle/small.hpp).
+  for (index_t const d : {32, 64, 128})
+    for (index_t const n : {12, 16, 20}) add_alone({9000 / (n * n), n, d, 4});
   return true;
 }();
 

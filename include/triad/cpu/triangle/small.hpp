@@ -54,8 +54,9 @@ inline constexpr index_t whole_graph = 20;
 /// The kernels of this file compute graphs of at most this number of nodes, and the kernels with tiles compute larger
 /// graphs.  A kernel of this file adds up the lanes of a vector for each product of a query and a key.  If a head has
 /// one or two vectors, these sums take a large part of the time.  So the limit for such heads is 12, a compromise
-/// between widths.  Time of both passes with tiles over the time without, triangular attention alone with four heads
-/// (`triad-bench`, the operation `triangle`), AVX-512, one thread, by the number of nodes:
+/// between widths.  The table has the time of both passes with tiles over the time without, for triangular attention
+/// alone with four heads, AVX-512 and one thread, by the number of nodes.  Two builds gave it, with the limits 9 and 20
+/// for all widths; `triad-bench --benchmark_filter=^triangle/` times some of these sizes.
 ///
 ///   | width | 10   | 12   | 14   | 16   | 18   | 20   | 28   |
 ///   | 8     | 1.14 | 1.00 | 0.87 | 0.81 | 0.97 | 0.83 |      |
