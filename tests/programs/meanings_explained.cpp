@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "meanings/explained.hpp"
@@ -137,15 +138,19 @@ TEST_CASE("a word that is in the sentence more than once is shown with its place
   CHECK(text_of({}, m).empty());
 }
 
-TEST_CASE("roles are taken over from words with a probability of at least 0.5") {
-  sentence const s;
+/// Returns the causes of a sentence in which columns take over the roles of other columns: (column, of, probability).
+found_causes with_lists(sentence const& s, std::vector<std::tuple<index_t, index_t, float>> const& taken) {
   auto causes = s.causes();
   auto const n = s.columns();
   causes.heads.assign(static_cast<std::size_t>(n * n), 0.0f);
-  causes.heads[static_cast<std::size_t>(2 * n + 0)] = 0.75f;
-  causes.heads[static_cast<std::size_t>(3 * n + 2)] = 0.5f;
-  causes.heads[static_cast<std::size_t>(3 * n + 0)] = 0.49f;
-  causes.heads[static_cast<std::size_t>(1 * n + 0)] = 1;  // "the" is no node of its own
+  for (auto const& [a, b, p] : taken) causes.heads[static_cast<std::size_t>(a * n + b)] = p;
+  return causes;
+}
+
+TEST_CASE("roles are taken over from words with a probability of at least 0.5") {
+  sentence const s;
+  // Column 1, "the", is no node of its own.
+  auto const causes = with_lists(s, {{2, 0, 0.75f}, {3, 2, 0.5f}, {3, 0, 0.49f}, {1, 0, 1.0f}});
   auto const e = explained(s.graph, s.found, causes, s.words);
   REQUIRE(e.taken.size() == 2);
   CHECK(name_of(e.graph, e.taken[0].node) == "the <cup>");
@@ -180,11 +185,7 @@ TEST_CASE("a model without predicates has probabilities without words") {
 
 TEST_CASE("the page has the words, nodes, edges and lists, and no text becomes markup") {
   sentence const s;
-  auto causes = s.causes();
-  auto const n = s.columns();
-  causes.heads.assign(static_cast<std::size_t>(n * n), 0.0f);
-  causes.heads[static_cast<std::size_t>(2 * n + 0)] = 0.75f;
-  auto const e = explained(s.graph, s.found, causes, s.words);
+  auto const e = explained(s.graph, s.found, with_lists(s, {{2, 0, 0.75f}}), s.words);
   auto const page = page_of(e, 0.3);
   CHECK(page["title"] == "wash the <cup> now");
   CHECK(page["lead"][0] == "The graph has the label told: 0.875.");

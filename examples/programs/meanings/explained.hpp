@@ -54,11 +54,14 @@ struct taken_roles {
   double probability;
 };
 
+/// The least probability with which a node takes over the roles of another token.
+inline constexpr double least_taken = 0.5;
+
 struct explained_graph {
   meaning graph{};
   std::vector<explained_edge> edges{};
   std::vector<explained_label> labels{};
-  std::vector<taken_roles> taken{};  // with a probability of at least 0.5
+  std::vector<taken_roles> taken{};  // with a probability of at least least_taken
   double graph_probability = 0;      // of the label of the graph
   bool has_predicates = false;
 };
@@ -137,13 +140,13 @@ inline explained_graph explained(meaning graph, found_graph const& found, found_
     for (index_t a = 0; a < members; ++a)
       for (index_t b = 0; b < a; ++b)
         if (float const p = causes.heads[static_cast<std::size_t>(a * causes.columns + b)];
-            p >= 0.5f && node_of(a) >= 0)
+            p >= least_taken && node_of(a) >= 0)
           e.taken.push_back(
               {node_of(a), static_cast<int>(queried[static_cast<std::size_t>(b)]), static_cast<double>(p)});
   for (std::size_t k = 0; k < causes.absent.size(); ++k)
     if (int const slot = node_of(members + static_cast<index_t>(k)); slot >= 0)
       for (auto const& one : anchors_of(causes, k))
-        if (one.predicate >= 0.5) e.taken.push_back({slot, one.token, one.predicate});
+        if (one.predicate >= least_taken) e.taken.push_back({slot, one.token, one.predicate});
   return e;
 }
 
