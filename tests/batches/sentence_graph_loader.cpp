@@ -65,6 +65,16 @@ TEST_CASE("a batch lists the edges that heads read") {
   CHECK(list(in.score_row) == numbers{13, 1, 2, 3, 14, 5, 6, 7, 15, 16, 10, 11, 17});
 }
 
+TEST_CASE("a batch has the three words before each queried token, and no words before a slot") {
+  two both;
+  auto const in = both.loader.upload().first;
+  CHECK(list(in.before) == numbers{5, 4, 0, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5});
+  numbers const tokens{4, 0, 3, 1, 2}, queried{0, 4};
+  loader_type loader(sentence_graph_of(5, 2, 4), tables);
+  loader.add({.tokens = tokens, .queried = queried});
+  CHECK(list(loader.upload().first.before) == numbers{5, 5, 5, 0, 3, 1, 5, 5, 5, 5, 5, 5});
+}
+
 TEST_CASE("a batch lists the edges between tokens and slots that anchors read") {
   two both;
   auto const in = both.loader.upload().first;

@@ -477,6 +477,9 @@ void expect_parsers_same_alone(engine_use const& use) {
       sentence_graphs_alone(use, "sentence to graph, predicates",
                             predicate_sentence_to_graph<float>(to_graph, {of_width, of_head}), tables);
     }
+  predicate_head_options const by_words{.labels = tables.labels, .pointer_words = words};
+  sentence_graphs_alone(use, "sentence to graph, predicates, pointers by words",
+                        predicate_sentence_to_graph<float>(to_graph, {of_width, by_words}), tables);
   auto plain_layer = token_layer;
   plain_layer.norms = norm_position::before;
   token_to_graph_options const plain{

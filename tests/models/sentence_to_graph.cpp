@@ -70,8 +70,10 @@ TEMPLATE_TEST_CASE("models from sentences to graphs have the gradient of their l
       test::check_gradient_of(
           use<reified, TestType>(reified(sizes(s, rate, tied), {extents<dyn>(width), anchored}), kept, loader()), true);
     }
+    predicate_head_options const by_words{.labels = labels, .pointer_words = s.tables.tokens};
     using fixed = predicate_sentence_to_graph<double, width, 2, 8>;
-    test::check_gradient_of(use<fixed, TestType>(fixed(sizes(s, rate, tied), {{}, pointing}), kept, loader()), true);
+    for (auto const& of_head : {pointing, by_words})
+      test::check_gradient_of(use<fixed, TestType>(fixed(sizes(s, rate, tied), {{}, of_head}), kept, loader()), true);
   }
 }
 

@@ -28,7 +28,7 @@ struct options : stack_options {
   double inner_dropout = 0;    // dropout rate of attention weights and hidden units
   int max_offset = 2;          // longest distance in tokens with its own relative position
   bool lists = false;          // members of a list take over the roles of the list's first member
-  int lists_after = 2;         // edge-transformer: the layer whose states show the lists
+  int lists_after = 0;         // edge-transformer: the layer whose states show the lists; 0: words show them
   double list_penalty = 1.2;   // weight of the penalty of list members that keep their own roles
   double list_accuracy = 0.6;  // the penalty begins when this fraction of the training graphs is right
   double bag = 0.5;            // weight of the loss of the labels that any pair of a graph has
@@ -92,7 +92,6 @@ inline void apply_preset(options& o) {
     o.width = 16;
     o.heads = 2;
     o.dropout = 0;
-    o.lists_after = 1;
     o.warmup = 0;
     o.updates = 20;
     o.evaluate_every = 10;

@@ -21,6 +21,7 @@ namespace triad::programs::meanings {
 inline initializer first_values_of(std::string const& path) {
   if (path.starts_with("encoder.") || path == "pairs.relations") return initializer::normal(0.5);
   if (path.ends_with(".attention.relations")) return initializer::normal(0.1);
+  if (path == "head.pointers.words") return initializer::normal(0.5);
   if (path == "head.predicate.bias" || path == "head.label.bias") return initializer::constant(-3);
   if (path == "head.role.bias") return initializer::constant(-1);
   if (path == "head.edge.bias" || path == "head.node.bias") return initializer::constant(-4);
@@ -100,7 +101,7 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
       c.predicate = on_host(s.predicate);
       c.label = on_host(s.label);
       c.role = on_host(s.mixed.extent(0) > 0 ? s.mixed : s.role);
-      if (head.points()) c.heads = on_host(head.pointers().heads(s.pointers));
+      if (head.points()) c.heads = on_host(head.heads(s));
       if (head.has_anchors()) c.anchor = on_host(s.anchors.anchor), c.absent = on_host(s.anchors.absent);
     }
     return c;
@@ -194,7 +195,9 @@ std::unique_ptr<network> network::make(Ex ex, options const& o, room const& z) {
   return with(predicate_head<float>{width,
                                     {.labels = z.tables.labels,
                                      .bag = o.bag > 0,
+                                     .pointer_words = o.lists && o.lists_after == 0 ? z.tables.tokens : 0,
                                      .pointers_after = o.lists ? o.lists_after : 0,
+                                     .lists = {.distance = o.lists_after == 0 ? 10.0 : 2.0},
                                      .slots = o.slot_form == "anchors" ? slot_form::anchors : slot_form::nodes}});
 }
 

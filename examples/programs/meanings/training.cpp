@@ -49,10 +49,12 @@ void options::each(option_list& f) {
     "predicates")
       .opposite("no-lists")
       .shapes();
-  f.seldom("lists-after", &lists_after, "Of edge-transformer: the layer whose states show the lists")
-      .between(1, most_layers)
+  f.seldom("lists-after", &lists_after,
+           "Whether a node continues a list is read from: 0: the three words before the node; otherwise the states of "
+           "edge-transformer after this layer")
+      .between(0, most_layers)
       .shapes()
-      .within(1, [] { return most_layers; });
+      .within(0, [] { return most_layers; });
   f.seldom("list-penalty", &list_penalty, "Weight of the penalty of list members that keep their own roles")
       .not_negative();
   f.seldom("list-accuracy", &list_accuracy,
@@ -120,7 +122,7 @@ void options::settle() {
     refuse(
         "--slot-form anchors is about the roles of --head predicates: give --head predicates, or leave --slot-form "
         "out");
-  if (plain && (attention != defaults.attention || given.contains("lists-after")))
+  if (plain && (attention != defaults.attention || (given.contains("lists-after") && lists_after > 0)))
     refuse(
         "--attention and --lists-after are about the layers of --model edge-transformer: leave them out, or give that "
         "model");

@@ -21,6 +21,9 @@
 
 namespace triad {
 
+/// The number of words before a queried node that sentence_graph_batch::before has.
+inline constexpr index_t words_before_node = 3;
+
 /// The sizes of a batch: of the graphs over which the layers run, and of three batches of grids.
 struct sentence_graph_dims {
   graph_dims graphs;
@@ -83,6 +86,9 @@ struct sentence_graph_batch : token_sequences<T> {
   vec<index_t const> role_edges;  // (cells + tokens + b): the edges (t, a), (t, t), and one edge of each graph
   vec<index_t const> pair_edges;  // (pairs + columns + b): the edges (a, b), (a, a), and one edge of each graph
   vec<index_t const> score_row;   // (pairs): pair p has the number p, or pairs + a if it is the pair (a, a)
+  // (3 columns): the words before each queried token, from left to right.  The number of words stands for a place
+  // before the first word, and for the places before a slot.
+  vec<index_t const> before;
   // For slots that are anchored at tokens.  c is a token, k is a slot, and S is the number of cells of slot_grid.
   grid_batch token_grid, slot_grid;
   vec<index_t const> queried;  // (columns) the number of each queried node among the tokens and slots of its sentence
@@ -100,6 +106,7 @@ struct sentence_graph_batch : token_sequences<T> {
     f(role_edges, dims().read_by_roles());
     f(pair_edges, dims().read_by_pairs());
     f(score_row, grid.dims.pairs);
+    f(before, words_before_node * grid.dims.columns);
     token_grid.each(f);
     slot_grid.each(f);
     f(queried, grid.dims.columns);

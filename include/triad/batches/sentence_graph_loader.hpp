@@ -94,7 +94,7 @@ class sentence_graph_loader {
                     &slots_, &slot_begin_, &slot_cell_begin_, &members_, &label_, &graph_edge_})
       room(*v, g.graphs);
     room(cell_edge_, z.cells), room(row_edge_, z.rows), room(pair_edge_, z.pairs), room(column_edge_, z.columns);
-    room(score_row_, z.pairs), room(queried_, z.columns);
+    room(score_row_, z.pairs), room(queried_, z.columns), room(before_, words_before_node * z.columns);
     auto const& anchored = capacity.slot_grid;
     room(token_edge_, capacity.token_grid.cells), room(slot_edge_, anchored.rows);
     for (auto* v : {&from_slot_edge_, &to_slot_edge_}) room(*v, anchored.cells);
@@ -160,6 +160,11 @@ class sentence_graph_loader {
     for (index_t a = 0; a < m; ++a) {
       queried_[at(begin.columns + a)] = node(a);
       column_edge_[at(begin.columns + a)] = edge(node(a), node(a));
+      for (index_t k = 0; k < words_before_node; ++k) {
+        index_t const word = node(a) - words_before_node + k;
+        before_[at((begin.columns + a) * words_before_node + k)] =
+            a < e && word >= 0 ? s.tokens[at(word)] : tables_.tokens;
+      }
       for (index_t b = 0; b < m; ++b) pair_edge_[at(begin.pairs + a * m + b)] = edge(node(a), node(b));
     }
     // The first slot reads the whole sentence.  Without slots, the first token does.
@@ -198,6 +203,7 @@ class sentence_graph_loader {
       in.role_edges = put(role_edges_, dims().read_by_roles());
       in.pair_edges = put(pair_edges_, dims().read_by_pairs());
       in.score_row = put(score_row_, grid_.pairs);
+      in.before = put(before_, words_before_node * grid_.columns);
       auto const token_cells = put(token_cell_begin_, b);
       in.token_grid = {.dims = token_grid_,
                        .rows = in.grid.rows,
@@ -295,7 +301,7 @@ class sentence_graph_loader {
   grid_dims grid_{}, token_grid_{}, slot_grid_{};
   std::vector<index_t> token_, position_, self_, relation_;
   std::vector<index_t> rows_, columns_, row_begin_, column_begin_, cell_begin_, pair_begin_, members_, label_;
-  std::vector<index_t> token_cell_begin_, slots_, slot_begin_, slot_cell_begin_, queried_;
+  std::vector<index_t> token_cell_begin_, slots_, slot_begin_, slot_cell_begin_, queried_, before_;
   std::vector<index_t> cell_edge_, row_edge_, pair_edge_, column_edge_, graph_edge_;
   std::vector<index_t> token_edge_, slot_edge_, from_slot_edge_, to_slot_edge_;  // of slots that are anchored
   std::vector<index_t> role_edges_, pair_edges_, anchor_edges_, score_row_;

@@ -43,14 +43,23 @@ double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
 TEST_CASE("an edge, a label and a bag have the probability that some token is their predicate") {
   reference::backend ex;
-  for (auto const& [pointers_after, form] : {std::pair<index_t, slot_form>{0, slot_form::nodes},
-                                             {1, slot_form::nodes},
-                                             {0, slot_form::anchors},
-                                             {1, slot_form::anchors}}) {
-    bool const anchored = form == slot_form::anchors;
-    CAPTURE(pointers_after, anchored);
-    run r(
-        {.labels = {2, 2, 3}, .bag = true, .pointers_after = pointers_after, .lists = {.squarings = 1}, .slots = form});
+  struct pointers {
+    index_t words, after;
+  };
+  for (auto const& [pointing, form] : {std::pair<pointers, slot_form>{{0, 0}, slot_form::nodes},
+                                       {{0, 1}, slot_form::nodes},
+                                       {{5, 0}, slot_form::nodes},
+                                       {{0, 0}, slot_form::anchors},
+                                       {{0, 1}, slot_form::anchors},
+                                       {{5, 0}, slot_form::anchors}}) {
+    bool const anchored = form == slot_form::anchors, points = pointing.words + pointing.after > 0;
+    CAPTURE(pointing.words, pointing.after, anchored);
+    run r({.labels = {2, 2, 3},
+           .bag = true,
+           .pointer_words = pointing.words,
+           .pointers_after = pointing.after,
+           .lists = {.squarings = 1},
+           .slots = form});
     parameter_set<head_type, reference::backend> p(r.head, holding::values);
     auto const values = test::random_values(p.flat_values().extent(0), 4);
     std::copy(values.begin(), values.end(), p.flat_values().data_handle());
@@ -80,10 +89,10 @@ TEST_CASE("an edge, a label and a bag have the probability that some token is th
           index_t const c = anchored ? r.in.queried(z.column_begin(g) + i) : i;
           return logistic(map(w.role, first_cell + t * (anchored ? n : m) + c, k));
         };
-        if (pointers_after == 0) return one(a);
+        if (!points) return one(a);
         double sum = 0;
         for (index_t c = 0; c < (anchored ? e : m); ++c)
-          sum += r.head.pointers().heads(saved.pointers)(z.pair_begin(g) + a * m + c) * one(c);
+          sum += r.head.heads(saved)(z.pair_begin(g) + a * m + c) * one(c);
         return sum;
       };
       auto const role = [&](index_t t, index_t a, index_t k) {
@@ -120,19 +129,21 @@ TEST_CASE("an edge, a label and a bag have the probability that some token is th
         CHECK_THAT(found.scores.graph(g, label),
                    test::WithinAbs(map(w.graph, r.rows - z.dims.graphs + g, label), 1e-12));
     }
-    CHECK(found.scores.pointers.extent(0) == (pointers_after > 0 ? r.pairs : 0));
+    CHECK(found.scores.pointers.extent(0) == (points ? r.pairs : 0));
   }
 }
 
 TEST_CASE("a head of predicates has the gradient of its scores, with and without its options") {
   for (auto const& options :
        {predicate_head_options{.labels = {2, 2, 3}, .bag = true, .pointers_after = 1},
+        predicate_head_options{.labels = {2, 2, 3}, .bag = true, .pointer_words = 5},
         predicate_head_options{.labels = {2, 2, 3}, .bag = true},
         predicate_head_options{.labels = {2, 0, 0}, .bag = false},
         predicate_head_options{.labels = {2, 0, 0}, .bag = false, .pointers_after = 1},
         predicate_head_options{.labels = {2, 2, 3}, .slots = slot_form::anchors},
-        predicate_head_options{.labels = {2, 0, 0}, .pointers_after = 1, .slots = slot_form::anchors}}) {
-    CAPTURE(options.labels.node, options.pointers_after, options.slots);
+        predicate_head_options{.labels = {2, 0, 0}, .pointers_after = 1, .slots = slot_form::anchors},
+        predicate_head_options{.labels = {2, 0, 0}, .pointer_words = 5, .slots = slot_form::anchors}}) {
+    CAPTURE(options.labels.node, options.pointer_words, options.pointers_after, options.slots);
     run r(options);
     test::scores_of_graphs<head_type> const dscores(r.head, r.in.dims(), 5);
     CHECK_GRADIENT(test::check_use(
@@ -167,6 +178,10 @@ TEST_CASE("a head of predicates lists its parameters by name, those of pointers 
                                           "role.weight", "role.bias", "graph.weight", "graph.bias"});
   auto const pointing = test::paths_of(head_type{extents<dyn>(d), {.labels = {2, 2, 3}, .pointers_after = 2}});
   CHECK((pointing.size() == plain.size() + 10 && pointing.back() == "pointers.self_score.bias"));
+  // Pointers that read words read no states.
+  auto const by_words =
+      test::paths_of(head_type{extents<dyn>(d), {.labels = {2, 2, 3}, .pointer_words = 5, .pointers_after = 2}});
+  CHECK((by_words.size() == plain.size() + 5 && by_words[plain.size()] == "pointers.words"));
   auto const anchored = test::paths_of(head_type{extents<dyn>(d), {.labels = {2, 2, 3}, .slots = slot_form::anchors}});
   CHECK((anchored.size() == plain.size() + 4 && anchored[plain.size()] == "anchors.from_slot.weight"));
 }

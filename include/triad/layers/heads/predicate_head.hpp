@@ -15,7 +15,10 @@
 //
 // With pointers, the roles of a node are those of the head of the list to which the node belongs:
 //
-//   rho'[t, a] = sum over c of H(a, c) rho[t, c]                 layers/heads/role_pointers.hpp
+//   rho'[t, a] = sum over c of H(a, c) rho[t, c]
+//
+// The pointers read the words before a node (layers/heads/word_pointers.hpp), or the states of an inner layer
+// (layers/heads/role_pointers.hpp).
 //
 // Slots have one of two forms.  slot_form::nodes gives a slot roles of its own, from the states of the edges (t, slot).
 // slot_form::anchors gives a slot the roles of a token, which may be any token:
@@ -31,6 +34,7 @@
 #include "triad/layers/heads/graph_loss.hpp"
 #include "triad/layers/heads/role_pointers.hpp"
 #include "triad/layers/heads/slot_anchors.hpp"
+#include "triad/layers/heads/word_pointers.hpp"
 #include "triad/layers/linear.hpp"
 #include "triad/ops/mix_columns.hpp"
 #include "triad/ops/noisy_or.hpp"
@@ -43,7 +47,8 @@ enum class slot_form { nodes, anchors };
 struct predicate_head_options {
   graph_label_counts labels{};
   bool bag = true;             // also computes the probabilities that a graph has each label of edges
-  index_t pointers_after = 0;  // the layer after which pointers of lists are read; 0: no pointers
+  index_t pointer_words = 0;   // the number of words that pointers of lists read; 0: they read no words
+  index_t pointers_after = 0;  // the layer whose states pointers of lists read, if they read no words; 0: no layer
   list_pointer_options lists{};
   slot_form slots = slot_form::nodes;
 };
@@ -63,10 +68,13 @@ struct predicate_head {
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr graph_label_counts const& label_counts() const { return options.labels; }
-  constexpr bool points() const { return options.pointers_after > 0; }
+  constexpr bool by_words() const { return options.pointer_words > 0; }
+  constexpr bool by_states() const { return !by_words() && options.pointers_after > 0; }
+  constexpr bool points() const { return by_words() || by_states(); }
   constexpr bool has_anchors() const { return options.slots == slot_form::anchors; }
   constexpr map to(index_t count) const { return {extents<D, dyn>(width(), count)}; }
   constexpr role_pointers<T, D> pointers() const { return {shape, options.lists}; }
+  constexpr word_pointers<T, D> pointers_by_words() const { return {shape, options.pointer_words, options.lists}; }
   constexpr slot_anchors<T, D> anchoring() const { return {shape}; }
   /// The edges whose states the head reads, and their number.
   vec<index_t const> read(sentence_graph_batch<T> const& in) const {
@@ -77,21 +85,23 @@ struct predicate_head {
   }
   static constexpr bool has_inner = true;
   /// The layer whose states point() reads; 0: none.
-  constexpr index_t inner() const { return options.pointers_after; }
+  constexpr index_t inner() const { return by_states() ? options.pointers_after : 0; }
 
   template <class S>
   struct fields {
     fields_of<map, S> predicate, label, role, graph;
-    fields_of<role_pointers<T, D>, S> pointers;  // without memory if the head has no pointers
-    fields_of<slot_anchors<T, D>, S> anchors;    // without memory if the head has no anchors
-    bool points, has_anchors;
+    fields_of<role_pointers<T, D>, S> pointers;           // without memory if no pointers read states
+    fields_of<word_pointers<T, D>, S> pointers_by_words;  // without memory if no pointers read words
+    fields_of<slot_anchors<T, D>, S> anchors;             // without memory if the head has no anchors
+    bool by_states, by_words, has_anchors;
     template <class F>
     constexpr void each(F&& f) {
       f("predicate", predicate);
       f("label", label);
       f("role", role);
       f("graph", graph);
-      if (points) f("pointers", pointers);
+      if (by_states) f("pointers", pointers);
+      if (by_words) f("pointers", pointers_by_words);
       if (has_anchors) f("anchors", anchors);
     }
   };
@@ -99,6 +109,7 @@ struct predicate_head {
     values predicate, label;  // (tokens, R), (tokens, U): p and q
     values role, mixed;       // rho (cells or cells of token_grid, 3) and rho' (cells, 3)
     typename role_pointers<T, D>::saved pointers;
+    typename word_pointers<T, D>::saved pointers_by_words;
     typename slot_anchors<T, D>::saved anchors;
   };
 
@@ -110,9 +121,11 @@ struct predicate_head {
             map_to(z.node),
             map_to(roles),
             map_to(z.graph),
-            plan<S>(pointers(), place, points()),
+            plan<S>(pointers(), place, by_states()),
+            plan<S>(pointers_by_words(), place, by_words()),
             plan<S>(anchoring(), place, has_anchors()),
-            points(),
+            by_states(),
+            by_words(),
             has_anchors()};
   }
   saved plan_saved(arena& place, sentence_graph_dims const& dims, keep kept = keep::everything) const {
@@ -122,7 +135,8 @@ struct predicate_head {
             make(z.rows, options.labels.node),
             make(role_grid(dims).cells, roles),
             make(mixes() ? z.cells : 0, roles),
-            pointers().plan_saved(place, points() ? z : grid_dims{}, kept),
+            pointers().plan_saved(place, by_states() ? z : grid_dims{}, kept),
+            pointers_by_words().plan_saved(place, by_words() ? z : grid_dims{}, kept),
             anchoring().plan_saved(place, has_anchors() ? dims : sentence_graph_dims{}, kept)};
   }
   output plan_output(arena& place, sentence_graph_dims const& dims) const {
@@ -151,6 +165,7 @@ struct predicate_head {
       to(p.extent(1)).forward(ex, c, from, rows_of(y, first, rows), {}, p);
       transform(ex, sigmoid{}, p, p);
     };
+    if (by_words()) pointers_by_words().forward(ex, c, w.pointers_by_words, in, s.pointers_by_words);
     probabilities_of(w.role, 0, cells, s.role);
     probabilities_of(w.predicate, cells, z.rows, s.predicate);
     probabilities_of(w.label, cells, z.rows, s.label);
@@ -163,7 +178,7 @@ struct predicate_head {
       mixture const m(*this, in, s);
       mix_columns(ex, m.from, in.grid, m.begin, m.weights, as_matrix(read_only(s.role)), as_matrix(s.mixed));
     }
-    if (points()) transform(ex, unchanged{}, pointers().pointers(s.pointers), scores.pointers);
+    if (points()) transform(ex, unchanged{}, links(s), scores.pointers);
     auto const p = matrix<T const>(as_matrix(s.predicate));
     noisy_or(ex, in.grid, p, ends_of(taken(s)), as_matrix(scores.edge));
     if (scores.node.extent(1) > 0)
@@ -171,13 +186,14 @@ struct predicate_head {
     if (scores.bag.extent(0) > 0) noisy_or(ex, in.grid, p, no_matrix<T const>(), as_matrix(scores.bag));
   }
 
-  /// Overwrites dy.  If the head has pointers, also overwrites dheads (pairs) with the gradient of H, which add_inner()
+  /// Overwrites dy.  If pointers read states, also overwrites dheads (pairs) with the gradient of H, which add_inner()
   /// takes.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, sentence_graph_batch<T> const& in, const_view<states> y,
                 saved const& s, output const& d, states dy, vec<T> dheads, fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
+    if (by_words()) dheads = scratch.make<vec<T>>(in.grid.dims.pairs);
     auto const& z = in.grid.dims;
     index_t const cells = role_grid(in.dims()).cells, graphs = count(in.dims()) - z.graphs;
     auto const make = [&](index_t rows, index_t columns) { return scratch.make<values>(rows, columns); };
@@ -208,6 +224,9 @@ struct predicate_head {
         anchoring().backward(ex, c, w.anchors, in, rows_of(y, first, rows), heads(s), s.anchors, vec<T const>(dweights),
                              dheads, rows_of(dy, first, rows), gradient.anchors);
     }
+    if (by_words())
+      pointers_by_words().backward(ex, c, w.pointers_by_words, in, s.pointers_by_words, vec<T const>(dheads),
+                                   vec<T const>(d.pointers), gradient.pointers_by_words);
 
     auto const part = [&](auto const& from, index_t first, index_t rows, values probability, values dprobability,
                           auto const& sum, epilogue<T> const& after) {
@@ -233,6 +252,12 @@ struct predicate_head {
     pointers().backward(ex, c, w.pointers, in, s.pointers, dheads, vec<T const>(d.pointers), dx, gradient.pointers);
   }
 
+  /// The probabilities H of the heads of lists (pairs), or (0) without pointers.  Call forward() first.
+  vec<T const> heads(saved const& s) const {
+    if (by_words()) return pointers_by_words().heads(s.pointers_by_words);
+    return by_states() ? vec<T const>(pointers().heads(s.pointers)) : vec<T const>(nullptr, index_t{0});
+  }
+
  private:
   /// The weights with which queried nodes take over the roles of the columns of `from`.
   struct mixture {
@@ -250,9 +275,9 @@ struct predicate_head {
   constexpr grid_dims role_grid(sentence_graph_dims const& dims) const {
     return has_anchors() ? dims.token_grid : dims.grid;
   }
-  /// The heads of lists (pairs), or (0) without pointers.
-  vec<T const> heads(saved const& s) const {
-    return points() ? vec<T const>(pointers().heads(s.pointers)) : vec<T const>(nullptr, index_t{0});
+  /// The probabilities L that nodes point to each other (pairs).
+  vec<T const> links(saved const& s) const {
+    return by_words() ? pointers_by_words().pointers(s.pointers_by_words) : pointers().pointers(s.pointers);
   }
   /// The roles after pointers and anchors: rho' or rho.
   matrix<T const> taken(saved const& s) const { return as_matrix(read_only(mixes() ? s.mixed : s.role)); }
