@@ -19,6 +19,7 @@
 #include "triad/ops/binary_cross_entropy.hpp"
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/ops/head_bias.hpp"
+#include "triad/ops/implied_labels.hpp"
 #include "triad/ops/layer_norm.hpp"
 #include "triad/ops/log_step.hpp"
 #include "triad/ops/noisy_or.hpp"
@@ -371,6 +372,15 @@ TEST_CASE("operations are given shapes that fit, or it is said") {
        "pair_sum"},
       {"pair_sum's widths", [] { pair_sum(ex, graphs(), cm(5, 2), cm(5, 3), {}, no_matrix<double const>(), m(13, 2)); },
        "pair_sum"},
+      {"implied_labels' edges",
+       [] { implied_labels(ex, grids(), cm(3, 4), cm(2, 5), cm(4, 5), m(2, 4), m(2, 5), m(2, 5), m(2, 5)); },
+       "s is (3, 4), expected (4, 4)"},
+      {"implied_labels' slopes",
+       [] { implied_labels(ex, grids(), cm(4, 4), cm(2, 5), cm(4, 5), m(2, 4), m(2, 5), m(3, 5), m(2, 5)); },
+       "of_y is (3, 5), expected (2, 5)"},
+      {"implied_labels_grad's table",
+       [] { implied_labels_grad(ex, grids(), cm(4, 5), cm(2, 4), cm(2, 5), cm(2, 5), cm(2, 5), m(2, 5), m(4, 4)); },
+       "dimplied is (4, 4), expected (4, 5)"},
       {"noisy_or's tokens", [] { noisy_or(ex, grids(), cm(2, 4), cm(6, 2), m(4, 4)); }, "2 rows of p, expected 3"},
       {"noisy_or's roles", [] { noisy_or(ex, grids(), cm(3, 4), cm(6, 3), m(4, 4)); }, "expected 0, 1 or 2"},
       {"noisy_or's sums", [] { noisy_or(ex, grids(), cm(3, 4), cm(6, 1), m(4, 4)); }, "(4, 4), expected (2, 4)"},

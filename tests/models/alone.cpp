@@ -480,6 +480,10 @@ void expect_parsers_same_alone(engine_use const& use) {
   predicate_head_options const by_words{.labels = tables.labels, .pointer_words = words};
   sentence_graphs_alone(use, "sentence to graph, predicates, pointers by words",
                         predicate_sentence_to_graph<float>(to_graph, {of_width, by_words}), tables);
+  sentence_graphs_alone(
+      use, "sentence to graph, predicates, implied labels",
+      predicate_sentence_to_graph<float>(to_graph, {of_width, {.labels = tables.labels, .implied_labels = true}}),
+      tables);
   auto plain_layer = token_layer;
   plain_layer.norms = norm_position::before;
   token_to_graph_options const plain{

@@ -116,12 +116,8 @@ struct training {
   trainer<Model, cpu::backend> work;
 
   template <class Layer>
-  training(int threads, index_t pointers_after, slot_form form, graph_trunk_options<Layer> const& of)
-      : ex(threads),
-        work(ex,
-             Model(of,
-                   {extents<dyn>(of.layer.width), {.labels = labels, .pointers_after = pointers_after, .slots = form}}),
-             {.capacity = s.loader.dims()}) {
+  training(int threads, predicate_head_options const& head, graph_trunk_options<Layer> const& of)
+      : ex(threads), work(ex, Model(of, {extents<dyn>(of.layer.width), head}), {.capacity = s.loader.dims()}) {
     loader.weigh({.bag = 0.5, .pointers = 0.1});
     loader.add({.tokens = s.first, .queried = s.queried, .edges = s.edges, .labels = s.labels, .label = 2});
     loader.add({.tokens = s.second, .queried = s.one, .edges = s.loop, .label = 0});
@@ -138,25 +134,27 @@ struct training {
   }
 };
 
-/// Calls f(training of) with the Edge Transformer, and with the plain Transformer.  of(threads, pointers_after, form)
-/// makes a training.
+/// Calls f(training of) with the Edge Transformer, and with the plain Transformer.  of(threads, head) makes a training.
 template <class F>
 void for_both_trunks(F&& f) {
   test::graph_sentences const s(labels);
-  f([&](int threads, index_t after, slot_form form) {
-    return training<predicate_sentence_to_graph<float>>(threads, after, form, sizes(s, 0));
+  f([&](int threads, predicate_head_options const& head) {
+    return training<predicate_sentence_to_graph<float>>(threads, head, sizes(s, 0));
   });
   auto plain = plain_sizes(s, 0);
   plain.layer.width = plain.layer.hidden = 24;  // a narrow one may not learn: relu is 0 for most pairs
-  f([&](int threads, index_t after, slot_form form) {
-    return training<plain_predicate_sentence_to_graph<float>>(threads, after, form, plain);
+  f([&](int threads, predicate_head_options const& head) {
+    return training<plain_predicate_sentence_to_graph<float>>(threads, head, plain);
   });
 }
 
 TEST_CASE("training from sentences to graphs has the same bits for any number of threads") {
   for_both_trunks([](auto const& training_of) {
     for (auto form : {slot_form::nodes, slot_form::anchors}) {
-      auto one = training_of(1, 1, form), three = training_of(3, 1, form);
+      bool const implied = form == slot_form::anchors;
+      predicate_head_options const head{
+          .labels = labels, .pointers_after = 1, .slots = form, .implied_labels = implied};
+      auto one = training_of(1, head), three = training_of(3, head);
       one.learn(5);
       three.learn(5);
       CHECK(one.values() == three.values());
@@ -185,7 +183,12 @@ void expect_learned(Training t) {
 }
 
 TEST_CASE("a model learns the graphs of a few sentences") {
-  for_both_trunks([](auto const& training_of) { expect_learned(training_of(1, 0, slot_form::nodes)); });
+  for_both_trunks([](auto const& training_of) {
+    for (bool implied : {false, true}) {
+      CAPTURE(implied);
+      expect_learned(training_of(1, {.labels = labels, .implied_labels = implied}));
+    }
+  });
 }
 
 }  // namespace models_sentence_to_graph_tests

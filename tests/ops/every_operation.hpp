@@ -21,6 +21,7 @@
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/gather.hpp"
 #include "triad/ops/head_bias.hpp"
+#include "triad/ops/implied_labels.hpp"
 #include "triad/ops/layer_norm.hpp"
 #include "triad/ops/linear_grad.hpp"
 #include "triad/ops/list_pointers.hpp"
@@ -333,6 +334,26 @@ void each_grid_use(F&& f) {
                              return y;
                            }});
   }
+  constexpr index_t relations = 3;
+  index_t const columns = grids.dims.columns, pairs = grids.dims.pairs, edges = columns * relations,
+                labels = columns * d, table = relations * d;
+  f(operation_use<Ex, T>{"implied_labels and back", {pairs * relations, labels, table, labels}, [=](Ex& ex, given x) {
+                           auto y = room_for_numbers<T>({edges, labels, labels, labels, labels, table});
+                           for (T& e : x[0]) e = T(0.5) * (e - T(1.01));
+                           for (T& e : x[1]) e -= T(1.01);
+                           for (T& e : x[2]) e = T(0.5) + T(0.4) * e;
+                           auto const& from = x;
+                           auto const p = in(from[2], relations, d);
+                           implied_labels<Ex, T>(ex, grids.batch(), in(from[0], pairs, relations),
+                                                 in(from[1], columns, d), p, out(y[0], columns, relations),
+                                                 out(y[1], columns, d), out(y[2], columns, d), out(y[3], columns, d));
+                           auto const& made = y;
+                           implied_labels_grad<Ex, T>(ex, grids.batch(), p, in(made[0], columns, relations),
+                                                      in(made[1], columns, d), in(made[2], columns, d),
+                                                      in(from[3], columns, d), out(y[4], columns, d),
+                                                      out(y[5], relations, d));
+                           return y;
+                         }});
 }
 
 template <class Ex, class T, class F>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/mman.h>
 
+#include <cmath>
 #include <cstddef>
 #include <new>
 #include <utility>
@@ -118,6 +119,18 @@ TEMPLATE_TEST_CASE("rows and products are found beyond 2^31 elements", "", TRIAD
     auto const role = t.put(5, 3, 1, 6), drole = t.put(6, 3, 1, 7);
     noisy_or(ex, grid.batch(), ry, matrix<T const>(role), row_block(result, 1, 1));
     noisy_or_grad(ex, grid.batch(), ry, matrix<T const>(role), matrix<T const>(row_block(result, 1, 1)), x, drole);
+    test::ragged_grids const nodes({{1, 1}, {1, 1}, {1, 1}});  // three graphs of one node each, and three relations
+    auto const p = t.put(8, 3, 20, 8), label = t.put(9, 3, 20, 9), edge = t.put(10, 3, 3, 10), leaving = t.at(11, 3, 3),
+               of_x = t.at(12, 3, 20), of_y = t.at(13, 3, 20), dlabel = t.at(14, 3, 20), dp = t.at(15, 3, 20);
+    // Probabilities, and logarithms of probabilities.
+    for (auto const& [m, sign] : {std::pair{p, T(1)}, {label, T(-1)}, {edge, T(-1)}})
+      for (index_t i = 0; i < m.extent(0); ++i)
+        for (index_t j = 0; j < m.extent(1); ++j) m(i, j) = sign * std::abs(m(i, j));
+    implied_labels(ex, nodes.batch(), matrix<T const>(edge), matrix<T const>(label), matrix<T const>(p), leaving, of_x,
+                   of_y, label);
+    implied_labels_grad(ex, nodes.batch(), matrix<T const>(p), matrix<T const>(leaving), matrix<T const>(of_x),
+                        matrix<T const>(of_y), rx, dlabel, dp);
+    for (auto const& written : {leaving, of_x, of_y, label, dlabel, dp}) t.collect(all, written);
     std::vector<std::uint8_t> wanted(60);
     for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = i % 7 < 2;
     std::vector<T> const scale(1, T(0.1));

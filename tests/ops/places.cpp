@@ -219,6 +219,20 @@ void each_row_operation(F&& f) {
                            out(drole, 2, 2));
       return backward ? dp : s;
     });
+  for (bool const backward : {false, true})
+    f("implied_labels", [=](Ex& ex, std::vector<T> const& x, index_t n) {
+      test::ragged_grids const grid({{1, 1}});  // one node and two relations; the labels are the positions of the row
+      std::vector<T> from(x), p(2 * x.size()), of_x(x.size()), of_y(x), result(x), dp(p), edge(2);
+      for (std::size_t i = 0; i < x.size(); ++i) from[i] = x[i] - T(2.6);
+      for (index_t i = 0; i < 2 * n; ++i)
+        p[static_cast<std::size_t>(i)] = (x[static_cast<std::size_t>(i % n)] + T(2.6)) / T(5.2);
+      std::vector<T> const s{T(-0.7), T(-3)}, d(x.size(), T(0.7));
+      implied_labels<Ex, T>(ex, grid.batch(), in(s, 1, 2), in(from, 1, n), in(p, 2, n), out(edge, 1, 2),
+                            out(of_x, 1, n), out(of_y, 1, n), out(result, 1, n));
+      implied_labels_grad<Ex, T>(ex, grid.batch(), in(p, 2, n), in(edge, 1, 2), in(of_x, 1, n), in(of_y, 1, n),
+                                 in(d, 1, n), out(from, 1, n), out(dp, 2, n));
+      return backward ? dp : result;
+    });
   f("arc_cross_entropy", [](Ex& ex, std::vector<T> const& x, index_t n) {
     test::ragged const graph({n});
     std::vector<T> score(static_cast<std::size_t>(n * n)), dscore(score);

@@ -23,7 +23,8 @@ struct options : stack_options {
   int slots = 0;                    // nodes that no token names; 0: as many as the training graphs have
   std::string slot_form = "nodes";  // nodes: slots have roles of their own; anchors: slots have the roles of a token
 
-  std::string head = "edges";  // edges: labels straight from the states; predicates: tokens with roles
+  std::string head = "edges";   // edges: labels straight from the states; predicates: tokens with roles
+  bool implied_labels = false;  // edges remove labels that they imply
   triangle_form attention = triangle_form::full;
   double inner_dropout = 0;    // dropout rate of attention weights and hidden units
   int max_offset = 2;          // longest distance in tokens with its own relative position

@@ -23,6 +23,7 @@ inline initializer first_values_of(std::string const& path) {
   if (path.ends_with(".attention.relations")) return initializer::normal(0.1);
   if (path == "head.pointers.words") return initializer::normal(0.5);
   if (path == "head.predicate.bias" || path == "head.label.bias") return initializer::constant(-3);
+  if (path == "head.implied") return initializer::constant(-3);
   if (path == "head.role.bias") return initializer::constant(-1);
   if (path == "head.edge.bias" || path == "head.node.bias") return initializer::constant(-4);
   if (path == "head.pointers.self_score.bias") return initializer::constant(4);
@@ -198,7 +199,8 @@ std::unique_ptr<network> network::make(Ex ex, options const& o, room const& z) {
                                      .pointer_words = o.lists && o.lists_after == 0 ? z.tables.tokens : 0,
                                      .pointers_after = o.lists ? o.lists_after : 0,
                                      .lists = {.distance = o.lists_after == 0 ? 10.0 : 2.0},
-                                     .slots = o.slot_form == "anchors" ? slot_form::anchors : slot_form::nodes}});
+                                     .slots = o.slot_form == "anchors" ? slot_form::anchors : slot_form::nodes,
+                                     .implied_labels = o.implied_labels}});
 }
 
 }  // namespace triad::programs::meanings

@@ -111,6 +111,19 @@ run(1 ${smoke} --slot-form anchors --resume --out ${FOLDER}/run)
 expect("slot.form")
 refused("--slot-form anchors is about the roles of --head predicates" ${smoke} --head edges --slot-form anchors)
 
+# Edges that remove labels. The option is part of the model, and checkpoints without it are those of older versions.
+run("0|3" ${smoke} --implied-labels --out ${FOLDER}/implied)
+run("0|3" ${smoke} --implied-labels --threads 2 --out ${FOLDER}/implied-threads)
+expect_same_files(implied/model.safetensors implied-threads/model.safetensors "the weights depend on the threads")
+run(0 predict ${FOLDER}/implied --sentence "take the red cup")
+run(0 explain ${FOLDER}/implied --threshold 0.01 --sentence "take the red cup")
+expect_different_losses(run implied)
+run(1 ${smoke} --resume --out ${FOLDER}/implied)
+expect("implied.labels")
+run("0|3" ${smoke} --no-implied-labels --out ${FOLDER}/not-implied)
+expect_same_files(run/model.safetensors not-implied/model.safetensors "the option changes a model without it")
+refused("--implied-labels is about the labels of --head predicates" ${smoke} --head edges --implied-labels)
+
 # Queries of CFQ: the answer is a query, and a question with a repeated entity is left out.
 include(${CMAKE_CURRENT_LIST_DIR}/queries.cmake)
 write_queries(${FOLDER}/queries)

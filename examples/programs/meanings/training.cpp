@@ -49,6 +49,12 @@ void options::each(option_list& f) {
     "predicates")
       .opposite("no-lists")
       .shapes();
+  f("implied-labels", &implied_labels,
+    "An edge can remove labels of its first node: prior knowledge that an edge can make a label superfluous.  Of "
+    "--head predicates")
+      .opposite("no-implied-labels")
+      .shapes()
+      .newer();
   f.seldom("lists-after", &lists_after,
            "Whether a node continues a list is read from: 0: the three words before the node; otherwise the states of "
            "edge-transformer after this layer")
@@ -118,6 +124,8 @@ void options::settle() {
   if (!lists && given.contains("lists-after"))
     refuse("--lists-after says where --lists reads: give --head predicates --lists, too");
   if (edges && lists) refuse("--lists is about the roles of --head predicates: give --head predicates, or --no-lists");
+  if (edges && implied_labels)
+    refuse("--implied-labels is about the labels of --head predicates: give --head predicates, or --no-implied-labels");
   if (edges && slot_form == "anchors")
     refuse(
         "--slot-form anchors is about the roles of --head predicates: give --head predicates, or leave --slot-form "

@@ -54,23 +54,29 @@ template <int Vectors, class Last, class Weight>
   }
 }
 
-inline void noisy_or_of(noisy_or_grid<float> const& grid, matrix<float const> p, matrix<float> s) {
+/// Computes one row of s with `width` columns.  p is the row of the first token, and weight(t) is kappa q.
+template <class Weight>
+void noisy_or_row(float const* p, index_t stride, index_t tokens, index_t width, Weight const& weight, float* s) {
   constexpr int most = simd::registers == 32 ? 4 : 2;  // vectors; their products, sums and exponents stay in registers
+  for (index_t r = 0; r < width; r += most * simd::lanes)
+    with_constant<most>(simd::vectors(width - r), [&](auto vectors) {
+      constexpr int count = decltype(vectors)::value;
+      index_t const left = width - r - (count - 1) * simd::lanes;
+      auto const compute = [&](auto const& last) {
+        noisy_or_vectors<count>(last, p + r, stride, tokens, weight, s + r);
+      };
+      left < simd::lanes ? compute(simd::tail(left)) : compute(simd::whole());
+    });
+}
+
+inline void noisy_or_of(noisy_or_grid<float> const& grid, matrix<float const> p, matrix<float> s) {
   index_t const width = p.extent(1);
   if (grid.rows == 0) return reference::detail::noisy_or_of(grid, p, s);
+  if (width == 0) return;
   for (index_t a = 0; a < grid.outer; ++a)
     for (index_t c = 0; c < grid.inner; ++c) {
       auto const weight = [&](index_t t) { return static_cast<float>(noisy_or_kappa) * grid.weight(t, a, c); };
-      float* const to = width > 0 ? &s(grid.first + a * grid.inner + c, 0) : nullptr;
-      for (index_t r = 0; r < width; r += most * simd::lanes)
-        with_constant<most>(simd::vectors(width - r), [&](auto vectors) {
-          constexpr int count = decltype(vectors)::value;
-          index_t const left = width - r - (count - 1) * simd::lanes;
-          auto const compute = [&](auto const& last) {
-            noisy_or_vectors<count>(last, &p(grid.row, r), p.stride(0), grid.rows, weight, to + r);
-          };
-          left < simd::lanes ? compute(simd::tail(left)) : compute(simd::whole());
-        });
+      noisy_or_row(&p(grid.row, 0), p.stride(0), grid.rows, width, weight, &s(grid.first + a * grid.inner + c, 0));
     }
 }
 

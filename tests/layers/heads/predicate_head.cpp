@@ -41,6 +41,26 @@ struct run {
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
+/// Removes labels that edges imply from scores of a head without implied_labels.  `edges` are scores (pairs, R).
+void remove_implied(run const& r, head_type::fields<double const> w, std::vector<double> const& edges,
+                    graph_scores<double> const& scores) {
+  auto const& z = r.in.grid;
+  index_t const relations = w.implied.extent(0);
+  for (index_t g = 0; g < z.dims.graphs; ++g)
+    for (index_t a = 0; a < z.columns(g); ++a)
+      for (index_t u = 0; u < w.implied.extent(1); ++u) {
+        double& score = scores.node(z.column_begin(g) + a, u);
+        double label = 1 - std::exp(score);
+        for (index_t k = 0; k < relations; ++k) {
+          double none = 1;
+          for (index_t b = 0; b < z.columns(g); ++b)
+            none *= std::exp(edges[static_cast<std::size_t>((z.pair_begin(g) + a * z.columns(g) + b) * relations + k)]);
+          label *= 1 - (1 - 1e-6) * logistic(w.implied(k, u)) * (1 - none);
+        }
+        score = std::log(1 - label);
+      }
+}
+
 TEST_CASE("an edge, a label and a bag have the probability that some token is their predicate") {
   reference::backend ex;
   struct pointers {
@@ -142,9 +162,20 @@ TEST_CASE("a head of predicates has the gradient of its scores, with and without
         predicate_head_options{.labels = {2, 0, 0}, .bag = false, .pointers_after = 1},
         predicate_head_options{.labels = {2, 2, 3}, .slots = slot_form::anchors},
         predicate_head_options{.labels = {2, 0, 0}, .pointers_after = 1, .slots = slot_form::anchors},
-        predicate_head_options{.labels = {2, 0, 0}, .pointer_words = 5, .slots = slot_form::anchors}}) {
-    CAPTURE(options.labels.node, options.pointer_words, options.pointers_after, options.slots);
+        predicate_head_options{.labels = {2, 0, 0}, .pointer_words = 5, .slots = slot_form::anchors},
+        predicate_head_options{.labels = {2, 3, 3}, .implied_labels = true},
+        predicate_head_options{.labels = {2, 3, 0},
+                               .bag = false,
+                               .pointers_after = 1,
+                               .slots = slot_form::anchors,
+                               .implied_labels = true},
+        predicate_head_options{.labels = {2, 0, 0}, .implied_labels = true}}) {
+    CAPTURE(options.labels.node, options.pointer_words, options.pointers_after, options.slots, options.implied_labels);
     run r(options);
+    auto without = options;
+    without.implied_labels = false;
+    run const plain(without);
+    std::vector<double> edges;  // the scores of edges at the point where the gradient is computed
     test::scores_of_graphs<head_type> const dscores(r.head, r.in.dims(), 5);
     CHECK_GRADIENT(test::check_use(
         r.head, {{"x", test::random_values(r.all * d, 1)}, {"y", test::random_values(r.rows * d, 2)}},
@@ -157,8 +188,15 @@ TEST_CASE("a head of predicates has the gradient of its scores, with and without
           auto const saved = r.head.plan_saved(place, r.in.dims());
           std::vector<double> dheads(static_cast<std::size_t>(r.pairs));
           test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
-            r.forward(backend, c, parameters.values(), x, y, saved, found.scores);
-            if (g == nullptr) return;
+            auto const w = parameters.values();
+            if (g == nullptr) {
+              // The edges that remove labels are constants of the gradient.
+              plain.forward(backend, c, w, x, y, saved, found.scores);
+              if (r.head.implies()) remove_implied(r, w, edges, found.scores);
+              return;
+            }
+            r.forward(backend, c, w, x, y, saved, found.scores);
+            edges.assign(found.scores.edge.data_handle(), found.scores.edge.data_handle() + found.scores.edge.size());
             states const dx((*g)[1].values.data(), r.all, d), dy((*g)[2].values.data(), r.rows, d);
             fill(backend, 0.0, dx);
             r.head.backward(backend, c, parameters.values(), r.in, y, saved, dscores.scores, dy,
@@ -172,7 +210,58 @@ TEST_CASE("a head of predicates has the gradient of its scores, with and without
   }
 }
 
-TEST_CASE("a head of predicates lists its parameters by name, those of pointers and anchors only if it has them") {
+TEST_CASE("implied labels change the scores of labels alone") {
+  reference::backend ex;
+  run r({.labels = {3, 2, 3}, .pointers_after = 1, .lists = {.squarings = 1}, .implied_labels = true});
+  run plain({.labels = {3, 2, 3}, .pointers_after = 1, .lists = {.squarings = 1}});
+  parameter_set<head_type, reference::backend> p(r.head, holding::values);
+  auto const values = test::random_values(p.flat_values().extent(0), 4);
+  std::copy(values.begin(), values.end(), p.flat_values().data_handle());
+  auto const y = test::random_values(r.rows * d, 5, 2), x = test::random_values(r.all * d, 6, 2);
+  auto const scores_of = [&](run const& one, auto const& found) {
+    test::spoiled_memory const memory([&](arena& place) { return one.head.plan_saved(place, r.in.dims()); });
+    auto place = memory.place();
+    auto const saved = one.head.plan_saved(place, r.in.dims());
+    test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
+      one.forward(backend, c, p.values(), read(x.data(), r.all, d), read(y.data(), r.rows, d), saved, found.scores);
+    });
+    std::vector<std::vector<double>> all;
+    found.scores.each(
+        [&](auto const& view) { all.emplace_back(view.data_handle(), view.data_handle() + view.size()); });
+    return all;
+  };
+  test::scores_of_graphs<head_type> const found(r.head, r.in.dims()), without(plain.head, r.in.dims());
+  auto const all = scores_of(r, found), unchanged = scores_of(plain, without);
+  auto const labels = [](test::scores_of_graphs<head_type> const& s) {
+    return std::vector<double>(s.scores.node.data_handle(), s.scores.node.data_handle() + s.scores.node.size());
+  };
+  auto const kept = labels(found), before = labels(without);
+  for (std::size_t i = 0; i < all.size(); ++i) CHECK((all[i] == unchanged[i]) == (all[i] != kept));
+  // A score is log(1 - P), and each label has edges that make it less probable.
+  for (std::size_t i = 0; i < kept.size(); ++i) CHECK(kept[i] > before[i]);
+  std::vector<double> const edges(found.scores.edge.data_handle(),
+                                  found.scores.edge.data_handle() + found.scores.edge.size());
+  remove_implied(r, p.values(), edges, without.scores);
+  auto const expected = labels(without);
+  for (std::size_t i = 0; i < kept.size(); ++i) CHECK_THAT(kept[i], test::WithinAbs(expected[i], 1e-13));
+}
+
+TEST_CASE("implied labels take memory only if the head has them") {
+  constexpr index_t relations = 5, labels = 7;
+  graph_label_counts const counts{relations, labels, 3};
+  run const plain({.labels = counts}), implying({.labels = counts, .implied_labels = true});
+  auto const& z = plain.in.grid.dims;
+  auto const bytes_of = [](run const& r) {
+    return planned_bytes([&](arena& place) { (void)r.head.plan_saved(place, r.in.dims()); });
+  };
+  auto const numbers = [](index_t count) { return static_cast<std::size_t>(count) * sizeof(double); };
+  // g, the outgoing edges of each node, and two derivatives of each label; each view begins at a cache line.
+  std::size_t const added = numbers(relations * labels + z.columns * (relations + 2 * labels));
+  CHECK(bytes_of(implying) >= bytes_of(plain) + added);
+  CHECK(bytes_of(implying) <= bytes_of(plain) + added + 4 * (arena_slack + arena_alignment));
+}
+
+TEST_CASE("a head of predicates lists its parameters by name, those of its options only if it has them") {
   auto const plain = test::paths_of(head_type{extents<dyn>(d), {.labels = {2, 2, 3}}});
   CHECK(plain == std::vector<std::string>{"predicate.weight", "predicate.bias", "label.weight", "label.bias",
                                           "role.weight", "role.bias", "graph.weight", "graph.bias"});
@@ -184,6 +273,8 @@ TEST_CASE("a head of predicates lists its parameters by name, those of pointers 
   CHECK((by_words.size() == plain.size() + 5 && by_words[plain.size()] == "pointers.words"));
   auto const anchored = test::paths_of(head_type{extents<dyn>(d), {.labels = {2, 2, 3}, .slots = slot_form::anchors}});
   CHECK((anchored.size() == plain.size() + 4 && anchored[plain.size()] == "anchors.from_slot.weight"));
+  auto const implying = test::paths_of(head_type{extents<dyn>(d), {.labels = {2, 2, 3}, .implied_labels = true}});
+  CHECK((implying.size() == plain.size() + 1 && implying.back() == "implied"));
 }
 
 }  // namespace layers_predicate_head_tests

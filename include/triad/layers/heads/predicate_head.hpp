@@ -28,6 +28,12 @@
 // mix has the pointers and the anchors: a slot that is anchored at a member of a list has the roles of the list's first
 // member.  So rho is computed for all pairs of tokens.
 //
+// With implied_labels, an edge r of node a removes label u of a with a learned probability sigmoid(implied(r, u)):
+//
+//   P'(a, u) = P(a, u) prod over r of (1 - sigmoid(implied(r, u)) E(a, r))      ops/implied_labels.hpp
+//
+// E(a, r) is the probability that an edge r leaves a.  E is a constant of the gradient.
+//
 // The model gives the states y in the order of sentence_graph_batch::role_edges, or of anchor_edges.
 #pragma once
 
@@ -36,6 +42,7 @@
 #include "triad/layers/heads/slot_anchors.hpp"
 #include "triad/layers/heads/word_pointers.hpp"
 #include "triad/layers/linear.hpp"
+#include "triad/ops/implied_labels.hpp"
 #include "triad/ops/mix_columns.hpp"
 #include "triad/ops/noisy_or.hpp"
 
@@ -51,6 +58,7 @@ struct predicate_head_options {
   index_t pointers_after = 0;  // the layer whose states pointers of lists read, if they read no words; 0: no layer
   list_pointer_options lists{};
   slot_form slots = slot_form::nodes;
+  bool implied_labels = false;  // edges remove labels of their first node
 };
 
 template <class T, index_t D = dyn>
@@ -72,6 +80,7 @@ struct predicate_head {
   constexpr bool by_states() const { return !by_words() && options.pointers_after > 0; }
   constexpr bool points() const { return by_words() || by_states(); }
   constexpr bool has_anchors() const { return options.slots == slot_form::anchors; }
+  constexpr bool implies() const { return options.implied_labels; }
   constexpr map to(index_t count) const { return {extents<D, dyn>(width(), count)}; }
   constexpr role_pointers<T, D> pointers() const { return {shape, options.lists}; }
   constexpr word_pointers<T, D> pointers_by_words() const { return {shape, options.pointer_words, options.lists}; }
@@ -94,6 +103,8 @@ struct predicate_head {
     fields_of<word_pointers<T, D>, S> pointers_by_words;  // without memory if no pointers read words
     fields_of<slot_anchors<T, D>, S> anchors;             // without memory if the head has no anchors
     bool by_states, by_words, has_anchors;
+    tensor<S, dyn, dyn> implied;  // (R, U): logits; without memory if edges imply no labels
+    bool implies;
     template <class F>
     constexpr void each(F&& f) {
       f("predicate", predicate);
@@ -103,6 +114,7 @@ struct predicate_head {
       if (by_states) f("pointers", pointers);
       if (by_words) f("pointers", pointers_by_words);
       if (has_anchors) f("anchors", anchors);
+      if (implies) f("implied", implied);
     }
   };
   struct saved {
@@ -111,6 +123,7 @@ struct predicate_head {
     typename role_pointers<T, D>::saved pointers;
     typename word_pointers<T, D>::saved pointers_by_words;
     typename slot_anchors<T, D>::saved anchors;
+    values implied, leaving, of_label, of_implied;  // of implied_labels: p (R, U), E, dx'/dx and dx'/dy
   };
 
   template <class S = T>
@@ -126,18 +139,25 @@ struct predicate_head {
             plan<S>(anchoring(), place, has_anchors()),
             by_states(),
             by_words(),
-            has_anchors()};
+            has_anchors(),
+            place.make<tensor<S, dyn, dyn>>(implies() ? z.edge : 0, implies() ? z.node : 0),
+            implies()};
   }
   saved plan_saved(arena& place, sentence_graph_dims const& dims, keep kept = keep::everything) const {
     auto const& z = dims.grid;
     auto const make = [&](index_t rows, index_t columns) { return place.make<values>(rows, columns); };
+    index_t const edges = implies() ? options.labels.edge : 0, labels = implies() ? options.labels.node : 0;
     return {make(z.rows, options.labels.edge),
             make(z.rows, options.labels.node),
             make(role_grid(dims).cells, roles),
             make(mixes() ? z.cells : 0, roles),
             pointers().plan_saved(place, by_states() ? z : grid_dims{}, kept),
             pointers_by_words().plan_saved(place, by_words() ? z : grid_dims{}, kept),
-            anchoring().plan_saved(place, has_anchors() ? dims : sentence_graph_dims{}, kept)};
+            anchoring().plan_saved(place, has_anchors() ? dims : sentence_graph_dims{}, kept),
+            make(edges, labels),
+            make(z.columns, edges),
+            make(z.columns, labels),
+            make(z.columns, labels)};
   }
   output plan_output(arena& place, sentence_graph_dims const& dims) const {
     auto const& z = dims.grid;
@@ -183,6 +203,12 @@ struct predicate_head {
     noisy_or(ex, in.grid, p, ends_of(taken(s)), as_matrix(scores.edge));
     if (scores.node.extent(1) > 0)
       noisy_or(ex, in.grid, matrix<T const>(as_matrix(s.label)), third_of(taken(s)), as_matrix(scores.node));
+    if (implies()) {
+      transform(ex, sigmoid{}, w.implied, s.implied);
+      implied_labels(ex, in.grid, matrix<T const>(as_matrix(scores.edge)), matrix<T const>(as_matrix(scores.node)),
+                     matrix<T const>(as_matrix(s.implied)), as_matrix(s.leaving), as_matrix(s.of_label),
+                     as_matrix(s.of_implied), as_matrix(scores.node));
+    }
     if (scores.bag.extent(0) > 0) noisy_or(ex, in.grid, p, no_matrix<T const>(), as_matrix(scores.bag));
   }
 
@@ -201,9 +227,19 @@ struct predicate_head {
                dtaken = make(z.cells, roles), drole = mixes() ? make(cells, roles) : dtaken;
     auto const p = matrix<T const>(as_matrix(s.predicate));
 
+    auto dnode = d.node;
+    if (implies()) {
+      dnode = make(z.columns, options.labels.node);
+      auto const dimplied = make(s.implied.extent(0), s.implied.extent(1));
+      implied_labels_grad(ex, in.grid, matrix<T const>(as_matrix(s.implied)), matrix<T const>(as_matrix(s.leaving)),
+                          matrix<T const>(as_matrix(s.of_label)), matrix<T const>(as_matrix(s.of_implied)),
+                          matrix<T const>(as_matrix(d.node)), as_matrix(dnode), as_matrix(dimplied));
+      transform(ex, sigmoid_grad{}, s.implied, dimplied, dimplied);
+      transform(ex, plus{}, gradient.implied, dimplied, gradient.implied);
+    }
     if (d.node.extent(1) > 0)
       noisy_or_grad(ex, in.grid, matrix<T const>(as_matrix(s.label)), third_of(taken(s)),
-                    matrix<T const>(as_matrix(d.node)), as_matrix(dq), column_block(dtaken, 2, 1));
+                    matrix<T const>(as_matrix(dnode)), as_matrix(dq), column_block(dtaken, 2, 1));
     else
       fill(ex, T(0), dtaken);
     noisy_or_grad(ex, in.grid, p, ends_of(taken(s)), matrix<T const>(as_matrix(d.edge)), as_matrix(dp),
