@@ -67,7 +67,7 @@ struct options : stack_options {
 };
 
 /// Sets the defaults of o.preset.
-///   cfq-queries   our settings for CFQ's questions: four slots, predicates, and lists, which are prior knowledge
+///   cfq-queries   our settings for CFQ's questions: four slots, predicates, and the prior knowledge of lists and implied labels
 ///   cogs, slog    the logical forms of these data
 ///   small         some thousand sentences of your own in a few minutes
 inline void apply_preset(options& o) {
@@ -75,6 +75,7 @@ inline void apply_preset(options& o) {
     o.slots = 4;
     o.head = "predicates";
     o.lists = true;
+    o.implied_labels = true;
   }
   if (o.preset == "cogs" || o.preset == "slog") {
     o.updates = 12000;

@@ -23,7 +23,7 @@ inline initializer first_values_of(std::string const& path) {
   if (path.ends_with(".attention.relations")) return initializer::normal(0.1);
   if (path == "head.pointers.words") return initializer::normal(0.5);
   if (path == "head.predicate.bias" || path == "head.label.bias") return initializer::constant(-3);
-  if (path == "head.implied") return initializer::constant(-3);
+  if (path == "head.implied") return initializer::constant(-0.25);  // g is 0.02
   if (path == "head.role.bias") return initializer::constant(-1);
   if (path == "head.edge.bias" || path == "head.node.bias") return initializer::constant(-4);
   if (path == "head.pointers.self_score.bias") return initializer::constant(4);

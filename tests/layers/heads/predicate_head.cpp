@@ -55,7 +55,7 @@ void remove_implied(run const& r, head_type::fields<double const> w, std::vector
           double none = 1;
           for (index_t b = 0; b < z.columns(g); ++b)
             none *= std::exp(edges[static_cast<std::size_t>((z.pair_begin(g) + a * z.columns(g) + b) * relations + k)]);
-          label *= 1 - (1 - 1e-6) * logistic(w.implied(k, u)) * (1 - none);
+          label *= 1 - (1 - 1e-6) * logistic(16 * w.implied(k, u)) * (1 - none);
         }
         score = std::log(1 - label);
       }

@@ -28,11 +28,14 @@
 // mix has the pointers and the anchors: a slot that is anchored at a member of a list has the roles of the list's first
 // member.  So rho is computed for all pairs of tokens.
 //
-// With implied_labels, an edge r of node a removes label u of a with a learned probability sigmoid(implied(r, u)):
+// With implied_labels, an edge r of node a removes label u of a with a learned probability g(r, u):
 //
-//   P'(a, u) = P(a, u) prod over r of (1 - sigmoid(implied(r, u)) E(a, r))      ops/implied_labels.hpp
+//   g(r, u)  = sigmoid(16 implied(r, u))
+//   P'(a, u) = P(a, u) prod over r of (1 - g(r, u) E(a, r))      ops/implied_labels.hpp
 //
-// E(a, r) is the probability that an edge r leaves a.  E is a constant of the gradient.
+// E(a, r) is the probability that an edge r leaves a.  E is a constant of the gradient.  Adam moves each parameter by
+// about the learning rate in an update.  With the factor 16, g can go from 0 to 1 in some hundred updates.  Without it,
+// states explain the missing labels of the training set before g does, and g learns nothing.
 //
 // The model gives the states y in the order of sentence_graph_batch::role_edges, or of anchor_edges.
 #pragma once
@@ -70,6 +73,7 @@ struct predicate_head {
   using values = tensor<T, dyn, dyn>;
   static constexpr probability_form probabilities = probability_form::log_misses;
   static constexpr index_t roles = 3;
+  static constexpr double implied_factor = 16;  // of the parameters `implied` in their logits
 
   [[no_unique_address]] extents<D> shape;
   predicate_head_options options;
@@ -103,7 +107,7 @@ struct predicate_head {
     fields_of<word_pointers<T, D>, S> pointers_by_words;  // without memory if no pointers read words
     fields_of<slot_anchors<T, D>, S> anchors;             // without memory if the head has no anchors
     bool by_states, by_words, has_anchors;
-    tensor<S, dyn, dyn> implied;  // (R, U): logits; without memory if edges imply no labels
+    tensor<S, dyn, dyn> implied;  // (R, U): logits / 16; without memory if edges imply no labels
     bool implies;
     template <class F>
     constexpr void each(F&& f) {
@@ -204,7 +208,8 @@ struct predicate_head {
     if (scores.node.extent(1) > 0)
       noisy_or(ex, in.grid, matrix<T const>(as_matrix(s.label)), third_of(taken(s)), as_matrix(scores.node));
     if (implies()) {
-      transform(ex, sigmoid{}, w.implied, s.implied);
+      transform(ex, scale_by<double>{implied_factor}, w.implied, s.implied);
+      transform(ex, sigmoid{}, s.implied, s.implied);
       implied_labels(ex, in.grid, matrix<T const>(as_matrix(scores.edge)), matrix<T const>(as_matrix(scores.node)),
                      matrix<T const>(as_matrix(s.implied)), as_matrix(s.leaving), as_matrix(s.of_label),
                      as_matrix(s.of_implied), as_matrix(scores.node));
@@ -235,6 +240,7 @@ struct predicate_head {
                           matrix<T const>(as_matrix(s.of_label)), matrix<T const>(as_matrix(s.of_implied)),
                           matrix<T const>(as_matrix(d.node)), as_matrix(dnode), as_matrix(dimplied));
       transform(ex, sigmoid_grad{}, s.implied, dimplied, dimplied);
+      transform(ex, scale_by<double>{implied_factor}, dimplied, dimplied);
       transform(ex, plus{}, gradient.implied, dimplied, gradient.implied);
     }
     if (d.node.extent(1) > 0)
