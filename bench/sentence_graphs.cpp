@@ -37,8 +37,12 @@ struct sentence_graph_task {
                                                  .layers = layers,
                                                  .layer = layer(),
                                                  .input_dropout = 0.1};
-    return triad::predicate_sentence_to_graph<T>(
-        sizes, {triad::extents<triad::dyn>(width), {.labels = tables.labels, .pointers_after = 2, .slots = slots}});
+    return triad::predicate_sentence_to_graph<T>(sizes, {triad::extents<triad::dyn>(width),
+                                                         {.labels = tables.labels,
+                                                          .pointer_words = tables.tokens,
+                                                          .lists = {.distance = 10},
+                                                          .slots = slots,
+                                                          .implied_labels = true}});
   }
   template <class T, class Ex>
   auto loader(Ex& ex) const {
@@ -72,7 +76,7 @@ struct sentence_graph_task {
     auto const all = dims();
     bool const anchored = slots == triad::slot_form::anchors;
     index_t const d = width, read = anchored ? all.read_by_anchors() : all.read_by_roles(),
-                  roles = anchored ? all.token_grid.cells : all.grid.cells, pointed = all.grid.pairs + all.grid.columns;
+                  roles = anchored ? all.token_grid.cells : all.grid.cells;
     graph_sizes const graphs{std::vector<index_t>(static_cast<std::size_t>(sentences), tokens + tables.slots)};
     work_model work;
     graphs.count_layers(work, layer(), true, static_cast<double>(layers - 1));
@@ -82,7 +86,8 @@ struct sentence_graph_task {
     work.linear(roles, d, 3, true);
     if (anchored) work.linear(2 * all.slot_grid.cells + all.slot_grid.rows, d, 1, true);
     work.linear(all.grid.rows, d, tables.labels.edge + tables.labels.node, true);
-    work.linear(pointed, d, d + 1, true);
+    work.linear(all.grid.columns, triad::words_before_node * d, d, true);
+    work.linear(all.grid.columns, d, 1, true);
     return work;
   }
 };
