@@ -16,6 +16,7 @@
 namespace programs_cogs_hold_out_tests {
 
 using namespace triad::programs::cogs;
+using triad::programs::list_items;
 using triad::test::contains;
 using sentences = std::vector<tagged_sentence>;
 using texts = std::vector<std::string>;
@@ -68,7 +69,7 @@ sentences some_sentences() {
             "_ 3 , x _ 6 ) AND roof ( x _ 6 ) AND roof . nmod . on ( x _ 6 , x _ 9 ) AND roof ( x _ 9 )")};
 }
 
-held_out of(std::string const& kinds) { return hold_out(some_sentences(), kinds_in(kinds)); }
+held_out of(std::string const& kinds) { return hold_out(some_sentences(), list_items(kinds)); }
 
 TEST_CASE("a construction is found in the graph, and training is left without it") {
   struct example {
@@ -161,7 +162,7 @@ TEST_CASE("the published training sentences are held out by the counts of the pr
   if (triad::test::is_missing(path, "COGS")) return;
   auto const all = read_sentences(path.string());
   auto const counted = [&](std::string const& kinds) {
-    auto const found = hold_out(all, kinds_in(kinds));
+    auto const found = hold_out(all, list_items(kinds));
     CHECK(found.train.size() + found.rows.size() + found.left_out == all.size());
     std::map<std::string, std::size_t> counts{{"left out", found.left_out}};
     for (auto const& s : found.rows) ++counts[s.distribution];

@@ -16,15 +16,16 @@
 #include "perturb.hpp"
 #include "read.hpp"
 #include "score.hpp"
+#include "shared/cli/list_items.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/data/data_folder.hpp"
 #include "shared/processes/first_writes.hpp"
 #include "shared/report/refuse.hpp"
 #include "shared/run/epoch_batches.hpp"
+#include "shared/run/phrase_pool.hpp"
 #include "shared/run/seed_means.hpp"
 #include "shared/run/sentence_training.hpp"
 #include "swap.hpp"
-#include "triad/batches/augmentation.hpp"
 
 namespace triad::programs::cogs {
 
@@ -108,7 +109,7 @@ class parser_training final : public sentence_training<parser, labelled_token> {
     // The vocabulary has the words of all files, as in the released program.
     for (auto const* part : {&data_.train, &data_.test, &data_.dev, &data_.gen})
       for (auto const& s : *part) words_.add(s);
-    if (!o.hold_out.empty()) held_out_ = hold_out(data_.train, kinds_in(o.hold_out));
+    if (!o.hold_out.empty()) held_out_ = hold_out(data_.train, list_items(o.hold_out));
     auto const& train = o.hold_out.empty() ? data_.train : held_out_.train;
     for (auto const& s : train) add_example(numbered(s, words_));
     if (o.augment > 0) swaps_.emplace(train, phrase_kinds_of(o), forbidden(o));
@@ -192,7 +193,7 @@ class parser_training final : public sentence_training<parser, labelled_token> {
   /// Returns a function that returns true for a sentence that no swap may make.
   phrase_swaps::refusal forbidden(options const& o) const {
     if (!o.augment_within) return {};
-    auto const kinds = kinds_in(o.hold_out);
+    auto const kinds = list_items(o.hold_out);
     construction_finder finder(data_.train, {kinds.begin(), kinds.end()});
     return [kinds, finder = std::move(finder)](tagged_sentence const& s) {
       return std::any_of(kinds.begin(), kinds.end(), [&](auto const& kind) { return finder.has(s, kind); });
@@ -200,8 +201,8 @@ class parser_training final : public sentence_training<parser, labelled_token> {
   }
   std::optional<tagged_sentence> swapped_in(std::size_t example, std::int64_t update) {
     if (!swaps_) return std::nullopt;
-    augmentation const how{.seed = options_.seed ^ swapped_phrases, .rate = options_.augment};
-    auto const random = how.of(example, static_cast<std::uint64_t>(update / epoch_updates()));
+    auto const epoch = static_cast<std::uint64_t>(update / epoch_updates());
+    auto const random = stream_of_swap(options_.seed, options_.augment, example, epoch);
     return random ? (*swaps_)(example, *random) : std::nullopt;
   }
 

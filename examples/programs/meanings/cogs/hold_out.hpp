@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "sentence.hpp"
+#include "shared/cli/list_items.hpp"
 #include "shared/cli/number_checks.hpp"
 #include "shared/report/refuse.hpp"
 
@@ -47,22 +48,11 @@ inline std::string all_constructions() {
   return all;
 }
 
-/// Returns the kinds that an option's value names, separated by commas.
-inline std::vector<std::string> kinds_in(std::string const& list) {
-  std::vector<std::string> kinds;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    auto const end = std::min(list.find(',', begin), list.size());
-    kinds.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return kinds;
-}
-
 /// The check of an option whose value is a list of constructions.
 inline number_check const some_constructions{
     "KIND,...", [](std::string const& list) {
       std::set<std::string> found;
-      for (auto const& kind : kinds_in(list)) {
+      for (auto const& kind : list_items(list)) {
         if (std::find(constructions.begin(), constructions.end(), kind) == constructions.end())
           return "\"" + kind + "\" is not one of the constructions " + all_constructions();
         if (!found.insert(kind).second) return kind + " is named twice";

@@ -18,9 +18,8 @@ namespace triad::programs::cogs {
 inline constexpr index_t dropped_word = 0;
 
 /// These constants are part of the keys of random streams, one for each kind of draw.  They are larger than any seed
-/// that users give.
-inline constexpr philox_key dropped_words = std::uint64_t{1} << 56U, drawn_positions = std::uint64_t{2} << 56U,
-                            swapped_phrases = std::uint64_t{3} << 56U;
+/// that users give.  shared/run/phrase_pool.hpp has another one.
+inline constexpr philox_key dropped_words = std::uint64_t{1} << 56U, drawn_positions = std::uint64_t{2} << 56U;
 
 /// Drops each word with probability `rate`; `word` remains the original word.  Rate 0 changes nothing.
 inline void drop_words(std::vector<labelled_token>& sentence, double rate, random_stream random) {

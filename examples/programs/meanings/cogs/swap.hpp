@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "sentence.hpp"
+#include "shared/run/phrase_pool.hpp"
 #include "triad/core/random.hpp"
 
 namespace triad::programs::cogs {
@@ -42,11 +43,6 @@ namespace detail {
 
 inline std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-inline std::string with_first(std::string word, bool upper) {
-  char const from = upper ? 'a' : 'A', to = upper ? 'A' : 'a';
-  if (!word.empty() && word[0] >= from && word[0] <= from + 25) word[0] = static_cast<char>(word[0] - from + to);
-  return word;
-}
 inline bool is_determiner(std::string const& word) {
   auto const lower = with_first(word, false);
   return lower == "a" || lower == "an" || lower == "the";
@@ -145,8 +141,7 @@ inline tagged_sentence with_phrase(tagged_sentence const& s, phrase const& place
   auto const add = [&](tagged_sentence const& from, int i, int parent, std::string const& role) {
     auto const k = detail::at(i);
     bool const first = result.tokens.empty();
-    result.tokens.push_back(detail::is_determiner(from.tokens[k]) ? detail::with_first(from.tokens[k], first)
-                                                                  : from.tokens[k]);
+    result.tokens.push_back(detail::is_determiner(from.tokens[k]) ? with_first(from.tokens[k], first) : from.tokens[k]);
     result.parent.push_back(parent);
     result.role.push_back(role);
     result.category.push_back(from.category[k]);
@@ -191,11 +186,7 @@ class phrase_swaps {
       : all_(all), kinds_(std::move(kinds)), refuses_(std::move(refuses)) {
     for (auto const kind : kinds_) {
       auto& alike = pools_[static_cast<std::size_t>(kind)];
-      for (std::size_t s = 0; s < all.size(); ++s) {
-        alike.begins.push_back(alike.all.size());
-        for (auto const& p : phrases_of(all[s], kind)) alike.all.emplace_back(s, p);
-      }
-      alike.begins.push_back(alike.all.size());
+      for (auto const& s : all) alike.add(phrases_of(s, kind));
     }
     for (auto const& s : all) {
       longest_ = std::max(longest_, s.size());
@@ -213,14 +204,11 @@ class phrase_swaps {
     for (auto const kind : kinds_)
       for (auto const& p : places_in(s, kind)) places.emplace_back(kind, p);
     if (places.empty()) return std::nullopt;
-    for (int draw = 0; draw < most_draws; ++draw) {
+    for (int draw = 0; draw < most_swap_draws; ++draw) {
       auto const& [kind, place] = places[random.below(static_cast<std::uint32_t>(places.size()))];
-      auto const& alike = pools_[static_cast<std::size_t>(kind)];
-      auto const first = alike.begins[which], own = alike.begins[which + 1] - first;
-      if (alike.all.size() == own) return std::nullopt;
-      std::size_t k = random.below(static_cast<std::uint32_t>(alike.all.size() - own));
-      if (k >= first) k += own;
-      auto const& [from, given] = alike.all[k];
+      auto const* const drawn = pools_[static_cast<std::size_t>(kind)].draw(which, random);
+      if (drawn == nullptr) return std::nullopt;
+      auto const& [from, given] = *drawn;
       if (s.size() - place.size() + given.size() > longest_) continue;
       auto swapped = with_phrase(s, place, all_[from], given);
       if (is_known(swapped) && !repeats_a_name(swapped) && !(refuses_ && refuses_(swapped))) return swapped;
@@ -229,14 +217,6 @@ class phrase_swaps {
   }
 
  private:
-  static constexpr int most_draws = 8;
-
-  /// All phrases of one kind, ordered by sentence, and the index of each sentence's first phrase.
-  struct pool {
-    std::vector<std::pair<std::size_t, phrase>> all;
-    std::vector<std::size_t> begins;
-  };
-
   /// Returns whether each determiner occurs in the list with the same capitalisation.  The model does not know a
   /// determiner with another capitalisation.
   bool is_known(tagged_sentence const& s) const {
@@ -247,7 +227,7 @@ class phrase_swaps {
   sentences const& all_;
   std::vector<phrase_kind> kinds_;
   refusal refuses_;
-  std::array<pool, phrase_kinds.size()> pools_;
+  std::array<phrase_pool<phrase>, phrase_kinds.size()> pools_;
   std::set<std::string> determiners_;
   int longest_ = 0;
 };
