@@ -40,6 +40,9 @@ struct options : stack_options {
   bool dev_only = false;          // no test file is read
   bool choose_threshold = false;  // each checkpoint chooses its threshold on its dev sentences
   double decay = 0;
+  double augment = 0;                       // probability that a phrase of a training sentence is replaced
+  std::string phrase_words = "a,an,the";    // words that belong to the phrase whose head they precede; none: no word
+  std::string question_words = "who,what";  // words that no phrase has; none: no word
 
   double threshold = 0.5;         // evaluate, predict, explain: probability from which on a label is there
   std::string sentence;           // predict, explain

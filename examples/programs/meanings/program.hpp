@@ -20,6 +20,7 @@
 #include "shared/cli/verbs.hpp"
 #include "shared/run/epoch_batches.hpp"
 #include "shared/run/training.hpp"
+#include "swap.hpp"
 
 namespace triad::programs::meanings {
 
@@ -81,11 +82,16 @@ class graph_training final : public training {
   std::size_t measured() const { return dev_.size(); }
   double threshold() const { return net_->threshold; }
   std::map<std::string, long long> const& left_out() const { return left_out_; }
+  /// Null without --augment.
+  phrase_swaps const* swaps() const { return swaps_ ? &*swaps_ : nullptr; }
 
  protected:
   std::size_t begin_update(std::int64_t update) override;
   void clear() override { net_->clear(); }
-  bool add(std::size_t k) override { return net_->add(examples_[batch_[k]]); }
+  bool add(std::size_t k) override {
+    auto const& swapped = swapped_[k];
+    return net_->add(swapped ? swapped->numbers : examples_[batch_[k]]);
+  }
 
  private:
   /// Returns the weight of the penalty of list members at this update.
@@ -103,6 +109,8 @@ class graph_training final : public training {
   double edges_ = 0;  // F1 of the edges of the last validation
   std::optional<epoch_batches> batches_;
   std::vector<std::size_t> batch_;  // the examples of the current update
+  std::optional<phrase_swaps> swaps_;
+  std::vector<std::optional<swapped_sentence>> swapped_;  // of the current update: the examples with swapped phrases
   std::unique_ptr<network> net_;
 };
 

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
+#include <string>
 
 #include "program.hpp"
+#include "shared/cli/list_items.hpp"
 #include "shared/cli/record.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/processes/first_writes.hpp"
@@ -17,9 +20,28 @@
 #include "shared/run/seed_means.hpp"
 #include "threshold.hpp"
 #include "triad/batches/room_for.hpp"
+#include "triad/io/text/characters.hpp"
 #include "triad/train/schedule.hpp"
 
 namespace triad::programs::meanings {
+
+namespace {
+
+/// The check of an option whose value is a list of words, or `none`.
+number_check const some_words{"WORD,...", [](std::string const& list) {
+                                for (auto const& word : list_items(list))
+                                  if (word.empty() || text::words(word).size() != 1 || text::words(word)[0] != word)
+                                    return "\"" + word + "\" is not a word; give words with commas between, or none";
+                                return std::string();
+                              }};
+std::set<std::string> words_in(std::string const& list) {
+  std::set<std::string> words;
+  if (list == "none") return words;
+  for (auto& word : list_items(list)) words.insert(in_lower_case(std::move(word)));
+  return words;
+}
+
+}  // namespace
 
 void options::each(option_list& f) {
   f("data", &data, "Folder with train, dev and test .jsonl, .tsv, .conllu or .sdp, gzipped or not")
@@ -88,6 +110,18 @@ void options::each(option_list& f) {
            "answers with it")
       .newer();
   f.seldom("weight-decay", &decay, "Weight decay of AdamW").not_negative();
+  f("augment", &augment,
+    "Rate at which training puts a phrase of another training sentence in the place of one of a sentence's own; prior "
+    "knowledge: phrases with edges of one kind can stand for each other")
+      .between(0.0, 1.0)
+      .newer();
+  f.seldom("phrase-words", &phrase_words,
+           "Words that belong to the phrase after them, for --augment: knowledge about the language; none: no word")
+      .check(some_words)
+      .newer(options().phrase_words);
+  f.seldom("question-words", &question_words, "Words that --augment leaves in their places; none: no word")
+      .check(some_words)
+      .newer(options().question_words);
 
   f("threshold", &threshold,
     "A label is in the graph from this probability on; if it is not given, from the probability that train "
@@ -136,6 +170,8 @@ void options::settle() {
         "model");
   if (lists && !plain && lists_after >= layers)
     refuse("--lists-after {} is not before the last of {} layers; give a smaller one", lists_after, layers);
+  if (augment == 0 && (phrase_words != defaults.phrase_words || question_words != defaults.question_words))
+    refuse("--phrase-words and --question-words say how --augment swaps phrases: give it a rate above 0");
   if (list_penalty > 0 && lists && list_accuracy <= 0)
     refuse(
         "--list-accuracy is {}; expected more than 0: with a penalty from the first update on, all nodes become "
@@ -154,11 +190,13 @@ void options::restored(checkpoint const& file) {
 
 graph_training::graph_training(options const& o, data_set const& data) : options_(o), data_(data) {
   words_ = vocabulary::of(data.train, o.least_count, patterns_of(data.format));
+  std::vector<meaning const*> graphs;
   for (auto const& row : data.train) {
     auto reason = row.left_out;
     if (reason.empty()) {
       if (auto e = numbered(row.graph, words_, o.slots, reason)) {
         examples_.push_back(std::move(*e));
+        graphs.push_back(&row.graph);
         continue;
       }
     }
@@ -168,6 +206,12 @@ graph_training::graph_training(options const& o, data_set const& data) : options
   if (words_.relations().size() == 0)
     refuse("{}: no training graph has an edge, expected one or more; give graphs with edges", o.data);
   batches_.emplace(examples_.size(), o.batch, true, o.seed);
+  if (o.augment > 0) {
+    swaps_.emplace(std::move(graphs), swap_words{words_in(o.phrase_words), words_in(o.question_words)}, words_,
+                   o.slots);
+    if (swaps_->sentences() == 0)
+      refuse("--augment: no training sentence has a phrase that a phrase of another one can replace; leave it out");
+  }
   dev_ = sample(data.dev, o.dev_size);
   measured_on_train_ = dev_.empty();
   constexpr int shown = 300;  // enough for a fraction of 0.6 with an error of 0.03
@@ -183,10 +227,13 @@ graph_training::graph_training(options const& o, data_set const& data) : options
 learner& graph_training::net() {
   if (net_) return *net_;
   auto const& o = options_;
+  auto const dims = [&](std::size_t tokens, std::size_t queried) {
+    return sentence_graph_of(static_cast<index_t>(tokens), o.slots, static_cast<index_t>(queried) + o.slots);
+  };
   std::vector<sentence_graph_dims> all;
+  // With swapped phrases, any sentence may become as large as the largest.
   for (auto const& e : examples_)
-    all.push_back(sentence_graph_of(static_cast<index_t>(e.tokens.size()), o.slots,
-                                    static_cast<index_t>(e.queried.size()) + o.slots));
+    all.push_back(swaps_ ? dims(swaps_->longest(), swaps_->most_queried()) : dims(e.tokens.size(), e.queried.size()));
   auto room = room_for(all, std::min(all.size(), static_cast<std::size_t>(o.batch)), [](auto const& d) { return d; });
   auto const hold = [&](auto const&, std::vector<given_row> const& rows) {
     for (auto const& row : rows) room = larger(room, dims_of(row.graph.tokens, words_, o.slots));
@@ -242,6 +289,12 @@ std::size_t graph_training::begin_update(std::int64_t update) {
   (void)net();
   auto const batch = batches_->batch(update);
   batch_.assign(batch.begin(), batch.end());
+  swapped_.assign(batch_.size(), std::nullopt);
+  if (swaps_)
+    for (std::size_t k = 0; k < batch_.size(); ++k)
+      if (auto const random = stream_of_swap(options_.seed, options_.augment, batch_[k],
+                                             static_cast<std::uint64_t>(update / batches_->epoch_updates())))
+        swapped_[k] = (*swaps_)(batch_[k], *random);
   net_->weigh({.bag = options_.bag, .pointers = list_weight(update)});
   return batch_.size();
 }
@@ -303,6 +356,15 @@ void describe(graph_training& work, data_set const& data, options const& o) {
       several(v.labels().size(), "label", " of nodes"), several(o.slots, "slot"),
       v.by_word() ? "only words that are nodes are queried" : "every token is queried",
       several(work.updates_of_a_pass(), "update"));
+  if (auto const* const swaps = work.swaps()) {
+    say("  {} of {} can be swapped, if their edges are of one kind:\n", several(swaps->phrases(), "phrase"),
+        several(swaps->sentences(), "training sentence"));
+    for (auto const& labels : swaps->kinds()) {
+      std::string kind;
+      for (auto const& label : labels) kind += (kind.empty() ? "" : ", ") + label;
+      say("    {}\n", kind);
+    }
+  }
   for (auto const& [reason, count] : work.left_out()) say("  {} left out: {}\n", count, reason);
   each_part(data, [](auto const& name, auto const& rows) { say("  {}: {} sentences\n", name, rows.size()); });
   if (work.measured_on_train())
