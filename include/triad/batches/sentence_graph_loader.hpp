@@ -160,9 +160,9 @@ class sentence_graph_loader {
     for (index_t a = 0; a < m; ++a) {
       queried_[at(begin.columns + a)] = node(a);
       column_edge_[at(begin.columns + a)] = edge(node(a), node(a));
-      for (index_t k = 0; k < words_before_node; ++k) {
-        index_t const word = node(a) - words_before_node + k;
-        before_[at((begin.columns + a) * words_before_node + k)] =
+      for (index_t w = 0; w < words_before_node; ++w) {
+        index_t const word = node(a) - words_before_node + w;
+        before_[at((begin.columns + a) * words_before_node + w)] =
             a < e && word >= 0 ? s.tokens[at(word)] : tables_.tokens;
       }
       for (index_t b = 0; b < m; ++b) pair_edge_[at(begin.pairs + a * m + b)] = edge(node(a), node(b));
