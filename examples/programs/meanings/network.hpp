@@ -70,7 +70,8 @@ struct options : stack_options {
 };
 
 /// Sets the defaults of o.preset.
-///   cfq-queries   our settings for CFQ's questions: four slots, predicates, and the prior knowledge of lists and implied labels
+///   cfq-queries   our settings for CFQ's questions: four slots, predicates, and two kinds of prior knowledge, which
+///                 are lists and implied labels
 ///   cogs, slog    the logical forms of these data
 ///   small         some thousand sentences of your own in a few minutes
 inline void apply_preset(options& o) {
