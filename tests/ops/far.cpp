@@ -123,9 +123,9 @@ TEMPLATE_TEST_CASE("rows and products are found beyond 2^31 elements", "", TRIAD
     auto const p = t.put(8, 3, 20, 8), label = t.put(9, 3, 20, 9), edge = t.put(10, 3, 3, 10), leaving = t.at(11, 3, 3),
                of_x = t.at(12, 3, 20), of_y = t.at(13, 3, 20), dlabel = t.at(14, 3, 20), dp = t.at(15, 3, 20);
     // Probabilities, and logarithms of probabilities.
-    for (auto const& [m, sign] : {std::pair{p, T(1)}, {label, T(-1)}, {edge, T(-1)}})
-      for (index_t i = 0; i < m.extent(0); ++i)
-        for (index_t j = 0; j < m.extent(1); ++j) m(i, j) = sign * std::abs(m(i, j));
+    for (auto const& [part, sign] : {std::pair{p, T(1)}, {label, T(-1)}, {edge, T(-1)}})
+      for (index_t i = 0; i < part.extent(0); ++i)
+        for (index_t j = 0; j < part.extent(1); ++j) part(i, j) = sign * std::abs(part(i, j));
     implied_labels(ex, nodes.batch(), matrix<T const>(edge), matrix<T const>(label), matrix<T const>(p), leaving, of_x,
                    of_y, label);
     implied_labels_grad(ex, nodes.batch(), matrix<T const>(p), matrix<T const>(leaving), matrix<T const>(of_x),
