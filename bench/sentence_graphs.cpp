@@ -40,7 +40,7 @@ struct sentence_graph_task {
     return triad::predicate_sentence_to_graph<T>(sizes, {triad::extents<triad::dyn>(width),
                                                          {.labels = tables.labels,
                                                           .pointer_words = tables.tokens,
-                                                          .lists = {.distance = 10},
+                                                          .lists = {.distance = triad::distance_to_nearest},
                                                           .slots = slots,
                                                           .implied_labels = true}});
   }

@@ -193,14 +193,16 @@ std::unique_ptr<network> network::make(Ex ex, options const& o, room const& z) {
   };
   extents<dyn> const width(o.width);
   if (o.head == "edges") return with(graph_head<float>{width, z.tables.labels});
-  return with(predicate_head<float>{width,
-                                    {.labels = z.tables.labels,
-                                     .bag = o.bag > 0,
-                                     .pointer_words = o.lists && o.lists_after == 0 ? z.tables.tokens : 0,
-                                     .pointers_after = o.lists ? o.lists_after : 0,
-                                     .lists = {.distance = o.lists_after == 0 ? 10.0 : 2.0},
-                                     .slots = o.slot_form == "anchors" ? slot_form::anchors : slot_form::nodes,
-                                     .implied_labels = o.implied_labels}});
+  bool const by_words = o.lists && o.lists_after == 0;
+  return with(predicate_head<float>{
+      width,
+      {.labels = z.tables.labels,
+       .bag = o.bag > 0,
+       .pointer_words = by_words ? z.tables.tokens : 0,
+       .pointers_after = o.lists ? o.lists_after : 0,
+       .lists = by_words ? list_pointer_options{.distance = distance_to_nearest} : list_pointer_options{},
+       .slots = o.slot_form == "anchors" ? slot_form::anchors : slot_form::nodes,
+       .implied_labels = o.implied_labels}});
 }
 
 }  // namespace triad::programs::meanings

@@ -23,6 +23,10 @@
 
 namespace triad {
 
+/// The list_pointer_options::distance with which a node points, in effect, only to itself and to the queried token
+/// before it.
+inline constexpr double distance_to_nearest = 10;
+
 template <class T, index_t D = dyn>
 struct word_pointers {
   using value_type = T;
