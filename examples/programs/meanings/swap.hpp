@@ -30,8 +30,11 @@
 
 #include "meaning.hpp"
 #include "numbered.hpp"
+#include "shared/cli/list_items.hpp"
+#include "shared/cli/number_checks.hpp"
 #include "shared/run/phrase_pool.hpp"
 #include "triad/core/random.hpp"
+#include "triad/io/text/characters.hpp"
 #include "vocabulary.hpp"
 
 namespace triad::programs::meanings {
@@ -41,6 +44,22 @@ inline std::string in_lower_case(std::string word) {
   for (char& c : word)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return word;
+}
+
+/// The check of an option whose value is a list of words, or `none`.
+inline number_check const some_words{
+    "WORD,...", [](std::string const& list) {
+      for (auto const& word : list_items(list))
+        if (word.empty() || text::words(word).size() != 1 || text::words(word)[0] != word)
+          return "\"" + word + "\" is not a word; give words with commas between, or none";
+      return std::string();
+    }};
+/// Returns the words of such a list in lower case.
+inline std::set<std::string> words_in(std::string const& list) {
+  std::set<std::string> words;
+  if (list == "none") return words;
+  for (auto& word : list_items(list)) words.insert(in_lower_case(std::move(word)));
+  return words;
 }
 
 /// Knowledge about the language of the sentences.  The words are in lower case, and words of sentences are compared

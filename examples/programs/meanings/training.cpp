@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <set>
 #include <string>
 
 #include "program.hpp"
-#include "shared/cli/list_items.hpp"
 #include "shared/cli/record.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/processes/first_writes.hpp"
@@ -20,28 +18,9 @@
 #include "shared/run/seed_means.hpp"
 #include "threshold.hpp"
 #include "triad/batches/room_for.hpp"
-#include "triad/io/text/characters.hpp"
 #include "triad/train/schedule.hpp"
 
 namespace triad::programs::meanings {
-
-namespace {
-
-/// The check of an option whose value is a list of words, or `none`.
-number_check const some_words{"WORD,...", [](std::string const& list) {
-                                for (auto const& word : list_items(list))
-                                  if (word.empty() || text::words(word).size() != 1 || text::words(word)[0] != word)
-                                    return "\"" + word + "\" is not a word; give words with commas between, or none";
-                                return std::string();
-                              }};
-std::set<std::string> words_in(std::string const& list) {
-  std::set<std::string> words;
-  if (list == "none") return words;
-  for (auto& word : list_items(list)) words.insert(in_lower_case(std::move(word)));
-  return words;
-}
-
-}  // namespace
 
 void options::each(option_list& f) {
   f("data", &data, "Folder with train, dev and test .jsonl, .tsv, .conllu or .sdp, gzipped or not")
