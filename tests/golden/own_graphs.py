@@ -64,6 +64,26 @@ def pointers(p, x, queried, members, config):
     return rows
 
 
+def word_pointers(p, tokens, queried, members, config):
+    """Returns L. Whether a node keeps its own roles is read from the three words before it."""
+    rows = np.eye(len(queried)).astype(p["head.pointers.words"].dtype)
+    for i, at in enumerate(queried[:members]):
+        before = [tokens[j] if j >= 0 else config["words"] for j in range(at - 3, at)]
+        near = np.concatenate([p["head.pointers.words"][word] for word in before])
+        own = linear(p, "head.pointers.self_score", relu(linear(p, "head.pointers.self_hidden", near)))[0]
+        row = np.array([-config["distance"] * (i - j - 1) for j in range(i)] + [own])
+        rows[i, : i + 1] = softmax(row, 0)
+    return rows
+
+
+def without_implied(p, edge, node):
+    """Removes labels that edges imply from log(1 - P). Edges are constants of the gradient."""
+    implied = sigmoid(16 * p["head.implied"])
+    leaving = 1 - np.exp(edge.real.sum(1))  # (m, R): the probability that an edge leaves the node
+    kept = np.prod(1 - KAPPA * implied * leaving[:, :, None], axis=1)
+    return np.log(1 - (1 - np.exp(node)) * kept)
+
+
 def slot_anchors(p, y, n):
     """Returns the probability that each slot has the roles of each token."""
     slot = np.arange(n, len(y))
@@ -72,17 +92,22 @@ def slot_anchors(p, y, n):
     return softmax(np.concatenate([both[..., 0], none], 1), 1)[:, :n]
 
 
-def predicate_scores(p, x, y, n, queried, members, config):
+def predicate_scores(p, x, y, tokens, queried, members, config):
+    n = len(tokens)
     token = np.arange(n)
+    by_words = config.get("pointer_words", False)
+    points = by_words or config["pointers_after"]
     predicate, label = (sigmoid(linear(p, "head." + name, y[token, token])) for name in ("predicate", "label"))
     out = {}
-    if config["pointers_after"]:
-        out["pointers"] = heads = pointers(p, x[config["pointers_after"]], queried, members, config)
+    if points:
+        heads = word_pointers(p, tokens, queried, members, config) if by_words else pointers(
+            p, x[config["pointers_after"]], queried, members, config)
+        out["pointers"] = heads
         for _ in range(config["squarings"]):
             heads = heads @ heads
     if config.get("slot_form") == "anchors":
         role = sigmoid(linear(p, "head.role", y[:n, :n]))  # (n, n, 3): the roles of all tokens
-        if config["pointers_after"]:
+        if points:
             lists = np.eye(n).astype(role.dtype)
             lists[np.ix_(queried[:members], queried[:members])] = heads[:members, :members]
             role = np.einsum("ac,tck->tak", lists, role)
@@ -90,11 +115,13 @@ def predicate_scores(p, x, y, n, queried, members, config):
         role = np.concatenate([role[:, queried[:members]], of_slots], 1)
     else:
         role = sigmoid(linear(p, "head.role", y[token][:, queried]))  # (n, m, 3)
-        if config["pointers_after"]:
+        if points:
             role = np.einsum("ac,tck->tak", heads, role)
     first, second, third = np.moveaxis(role, -1, 0)
     out["edge"] = log1p(-KAPPA * np.einsum("tr,ta,tb->tabr", predicate, first, second)).sum(0)
     out["node"] = log1p(-KAPPA * np.einsum("tu,ta->tau", label, third)).sum(0)
+    if config.get("implied_labels"):
+        out["node"] = without_implied(p, out["edge"], out["node"])
     out["bag"] = log1p(-KAPPA * predicate).sum(0)
     return out
 
@@ -125,7 +152,7 @@ def run_sentences(p, i, config):
         queried = np.concatenate([i["queried"][member_ends[s] - members : member_ends[s]], n + np.arange(slots)])
         x, y = states(p, tokens, config)
         straight = config["head"] == "edge"
-        out = edge_scores(p, y, queried) if straight else predicate_scores(p, x, y, n, queried, members, config)
+        out = edge_scores(p, y, queried) if straight else predicate_scores(p, x, y, tokens, queried, members, config)
         out["graph"] = linear(p, "head.graph", y[n, n])  # of the first slot
         out |= {f"hidden_{k}": x[k] for k in range(config["layers"])}
         for k, v in out.items():
@@ -159,7 +186,7 @@ def main(folder):
         p[name + ".weight"] = draw(random, d, scale=0.2, around=1)
         p[name + ".bias"] = draw(random, d, scale=0.2)
 
-    def one(case, head, tied, pointers_after=0, anchors=False):
+    def one(case, head, tied, pointers_after=0, anchors=False, words_and_implied=False):
         d, hidden, words, R, U, G = 8, 10, 6, 3, 2, 3
         config = settings("cfq", heads=2) | {
             "head": head, "layers": 3, "tied": tied, "words": words, "slots": 2, "reach": 1, "edge_labels": R,
@@ -167,6 +194,8 @@ def main(folder):
             "bag": 0.5, "pointers": 0.4}
         if anchors:
             config["slot_form"] = "anchors"
+        if words_and_implied:
+            config |= {"pointer_words": True, "implied_labels": True}
         rows = words + config["slots"]
         p = {"encoder." + k: draw(random, rows, d, scale=0.5) for k in ("tokens", "left_tokens", "right_tokens")}
         p["encoder.relations"] = draw(random, 2 * config["reach"] + 4, d, scale=0.5)
@@ -184,6 +213,11 @@ def main(folder):
             for name in ("", "self_"):
                 maps(p, f"head.pointers.{name}hidden", d, d)
                 maps(p, f"head.pointers.{name}score", d, 1)
+        if words_and_implied:
+            p["head.pointers.words"] = draw(random, words + 1, d, scale=0.5)
+            maps(p, "head.pointers.self_hidden", 3 * d, d)
+            maps(p, "head.pointers.self_score", d, 1)
+            p["head.implied"] = draw(random, R, U, scale=0.1)
         if anchors:
             for name in ("from_slot", "to_slot", "none"):
                 maps(p, "head.anchors." + name, d, 1)
@@ -202,3 +236,4 @@ def main(folder):
     one("predicates_tied", "predicate", tied=True)
     one("predicates_with_pointers", "predicate", tied=False, pointers_after=2)
     one("predicates_with_anchors", "predicate", tied=False, pointers_after=2, anchors=True)
+    one("predicates_with_words_and_implied_labels", "predicate", tied=False, words_and_implied=True)

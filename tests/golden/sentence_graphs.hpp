@@ -94,10 +94,13 @@ struct sentence_to_graph {
     if (head == "edge") {
       check_both(edge_sentence_to_graph<T>(sizes, {extents<dyn>(d), labels}));
     } else if (head == "predicate") {
-      predicate_head_options const options{.labels = labels,
-                                           .pointers_after = file.size("pointers_after"),
-                                           .lists = {file.config.at("distance").get<double>(), file.size("squarings")},
-                                           .slots = slots_of(file)};
+      predicate_head_options const options{
+          .labels = labels,
+          .pointer_words = file.config.value("pointer_words", false) ? sentences.tables.tokens : 0,
+          .pointers_after = file.size("pointers_after"),
+          .lists = {file.config.at("distance").get<double>(), file.size("squarings")},
+          .slots = slots_of(file),
+          .implied_labels = file.config.value("implied_labels", false)};
       check_both(predicate_sentence_to_graph<T>(sizes, {extents<dyn>(d), options}));
     } else {
       throw data_error(file.path().string() + ": head is " + head + "; expected edge or predicate");
