@@ -8,8 +8,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/check_gradient.hpp"
-#include "tests/layers/heads/graph_sentences.hpp"
-#include "tests/layers/outcome.hpp"
+#include "tests/layers/heads/pointer_run.hpp"
 
 namespace layers_role_pointers_tests {
 
@@ -19,18 +18,8 @@ using states = tensor<double, dyn, dyn>;
 
 constexpr index_t d = 3;
 
-struct run {
-  test::graph_sentences sentences;
-  sentence_graph_batch<double> in = sentences.loader.upload().first;
-  role_pointers<double> layer{extents<dyn>(d), {.distance = 0.5, .squarings = 2}};
-  test::spoiled_memory memory{[this](arena& place) { return layer.plan_saved(place, in.grid.dims); }};
-  role_pointers<double>::saved saved;
-  index_t rows = in.graphs.dims.rows, pairs = in.grid.dims.pairs;
-
-  run() {
-    auto place = memory.place();
-    saved = layer.plan_saved(place, in.grid.dims);
-  }
+struct run : test::pointer_run<role_pointers<double>> {
+  run() : pointer_run({extents<dyn>(d), {.distance = 0.5, .squarings = 2}}) {}
 };
 
 TEST_CASE("a queried node points to itself and to earlier queried tokens, a slot to itself") {

@@ -8,8 +8,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/check_gradient.hpp"
-#include "tests/layers/heads/graph_sentences.hpp"
-#include "tests/layers/outcome.hpp"
+#include "tests/layers/heads/pointer_run.hpp"
 
 namespace layers_word_pointers_tests {
 
@@ -18,18 +17,8 @@ using namespace triad;
 constexpr index_t d = 2, words = 5;
 
 // The tokens 0, 1 and 3 of the first sentence are queried.  It has the words 2 0 4 2.
-struct run {
-  test::graph_sentences sentences;
-  sentence_graph_batch<double> in = sentences.loader.upload().first;
-  word_pointers<double> layer{extents<dyn>(d), words, {.distance = 0.5, .squarings = 2}};
-  test::spoiled_memory memory{[this](arena& place) { return layer.plan_saved(place, in.grid.dims); }};
-  word_pointers<double>::saved saved;
-  index_t pairs = in.grid.dims.pairs;
-
-  run() {
-    auto place = memory.place();
-    saved = layer.plan_saved(place, in.grid.dims);
-  }
+struct run : test::pointer_run<word_pointers<double>> {
+  run() : pointer_run({extents<dyn>(d), words, {.distance = 0.5, .squarings = 2}}) {}
 };
 
 TEST_CASE("the three words before a queried token decide whether it points to an earlier one") {
