@@ -4,10 +4,11 @@ include(${CMAKE_CURRENT_LIST_DIR}/program_test.cmake)
 
 # For each setting in the checkpoint of run `folder`: replaces it by numbers and by values of other types, then removes
 # it, and runs predict each time.
-# LEGAL: settings that may be any whole number from 0, so an answer is allowed.  OPTIONAL: settings that may be missing.
+# LEGAL: settings that may be any whole number from 0, so an answer is allowed.  ZERO: settings that may be 0.
+# OPTIONAL: settings that may be missing.
 # ARGUMENTS: the arguments of predict.  EVALUATE: the arguments of evaluate, which is also run.
 function(expect_sizes_refused folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LEGAL;OPTIONAL;ARGUMENTS;EVALUATE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LEGAL;ZERO;OPTIONAL;ARGUMENTS;EVALUATE")
   cmake_path(GET PROGRAM PARENT_PATH bin)
   set(change ${bin}/triad-change-checkpoint)
   set(checkpoint ${FOLDER}/${folder}/model.safetensors)
@@ -22,7 +23,7 @@ function(expect_sizes_refused folder)
     foreach(value IN ITEMS -1 0 2147483648 9223372036854775807 1.5 "\"text\"" null none)
       execute_process(COMMAND ${change} ${checkpoint} ${name} ${value} ${changed} COMMAND_ERROR_IS_FATAL ANY)
       set(legal 1)
-      if((name IN_LIST arg_LEGAL AND value MATCHES "^[0-9]+$") OR (name IN_LIST arg_OPTIONAL AND value STREQUAL "none"))
+      if((name IN_LIST arg_LEGAL AND value MATCHES "^[0-9]+$") OR (name IN_LIST arg_ZERO AND value STREQUAL "0") OR (name IN_LIST arg_OPTIONAL AND value STREQUAL "none"))
         set(legal "0|1")
       endif()
       expect_one_sentence("${legal}" "${name} = ${value}" predict ${changed} ${arg_ARGUMENTS})
