@@ -155,6 +155,9 @@ TEST_CASE("a file is summarised") {
                               "kinds (1): past 2\n"
                               "each word always is a node or never is one: only nodes are queried\n"
                               "2 of 2 graphs come back from the numbers of a model\n");
+  auto const labelled = saved(
+      folder, R"({"tokens": ["Go"], "nodes": [0], "edges": [[0, "self", 0]], "node_labels": [["verb"]]})", "b.jsonl");
+  CHECK_THAT(inspected(labelled), contains("words decide 1 of the labels of nodes: train --word-labels"));
   auto const queried = saved(folder, queries, "a.tsv");
   CHECK_THAT(inspected(queried), contains("2 of 2 graphs come back from the numbers of a model, 2 of them as they are "
                                           "written in the file\n1 left out: an entity is twice in the question\n"));

@@ -113,6 +113,21 @@ TEST_CASE("a label of a node, a span, and a node without an edge are explained b
   for (auto const& one : e.labels) CHECK(one.by.front().roles.size() == 1);
 }
 
+TEST_CASE("a label that a word decides comes from this word") {
+  sentence s;
+  s.words = vocabulary::of({{s.graph, {}, {}}}, 1, {}, true);
+  CHECK(s.words.labels().empty());
+  s.found.labels.clear(), s.found.label_probabilities.clear();
+  auto const e = explained(s.graph, s.found, {}, s.words);
+  REQUIRE(e.labels.size() == 1);
+  CHECK(e.labels[0].node == 0);
+  CHECK(e.labels[0].label == "order");
+  CHECK(e.labels[0].probability == 1);
+  REQUIRE(e.labels[0].by.size() == 1);
+  CHECK(e.labels[0].by[0].token == 0);
+  CHECK(e.labels[0].by[0].product() == 1);
+}
+
 TEST_CASE("an internal label that does not shape the graph is not shown") {
   sentence s;
   auto const before = explained(s.graph, s.found, s.causes(), s.words).labels.size();

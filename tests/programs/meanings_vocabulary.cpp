@@ -133,6 +133,78 @@ TEST_CASE("a slot without edges and labels comes back if the training set has su
   CHECK(comes_back(read(lines[0]), v));
 }
 
+/// "thing" and "see" are decided by words; "definite" depends on the sentence, and "odd" is also on a slot.
+auto const labelled = std::vector<std::string>{
+    R"({"tokens": ["the", "cup", "fell"], "nodes": [1, 2], "edges": [[1, "theme", 0]],)"
+    R"( "node_labels": [["definite", "thing"], ["fall"]]})",
+    R"({"tokens": ["a", "cup", "saw", "Ada"], "nodes": [1, 2, 3, "slot 0"], "edges": [[1, "agent", 0],)"
+    R"( [1, "theme", 2]], "node_labels": [["thing"], ["see", "odd"], [], ["odd"]]})"};
+
+TEST_CASE("labels that words decide are looked up, and are not learned") {
+  auto const train = rows(labelled);
+  auto const v = vocabulary::of(train, 1, {}, true);
+  CHECK(v.looked_up() == std::set<std::string>{"fall", "see", "thing"});
+  CHECK(v.labels() == texts{"definite", "odd"});
+  CHECK(v.label_count() == 2);
+  CHECK(v.label("thing") == -1);
+  CHECK(v.labels_of_word(v.word("cup")) == texts{"thing"});
+  CHECK(v.labels_of_word(v.word("Ada")).empty());
+  CHECK(v.labels_of_word(dictionary::unknown).empty());
+  for (auto const& row : train) CHECK(comes_back(row.graph, v));
+
+  std::string left_out;
+  auto const first = numbered(train[0].graph, v, 1, left_out);
+  REQUIRE(first);
+  CHECK(first->labels == std::vector<triad::labelled_node>{{0, 0}});  // definite
+  auto const told = graph_of({"Ada", "saw", "a", "cup"}, question_of({"Ada", "saw", "a", "cup"}, v), v);
+  CHECK(told.node_labels == std::vector<texts>{{}, {"see"}, {"thing"}});
+
+  auto const again = vocabulary::from(to_json(v), "a file");
+  CHECK(again.looked_up() == v.looked_up());
+  CHECK(again.labels_of_word(v.word("fell")) == texts{"fall"});
+  CHECK(to_json(again) == to_json(v));
+  auto twice = to_json(v);
+  twice["labels"].push_back("thing");
+  CHECK_THROWS_WITH(vocabulary::from(twice, "a file"), contains("the model also learns the label thing"));
+  CHECK(vocabulary::of(train).looked_up().empty());
+  CHECK(vocabulary::of(train).labels().size() == 5);
+}
+
+TEST_CASE("a graph in which a word has not the labels that it decides cannot be learned") {
+  auto const v = vocabulary::of(rows(labelled), 1, {}, true);
+  auto const* const wrong = "a word has other labels than in the training set";
+  auto const line = [](std::string const& labels) {
+    return read(R"({"tokens": ["Ada", "fell"], "nodes": [0, 1], "edges": [[1, "theme", 0]], "node_labels": )" + labels +
+                "}");
+  };
+  CHECK(reason(line(R"([[], ["fall"]])"), v).empty());
+  CHECK(reason(line("[[], []]"), v) == wrong);
+  CHECK(reason(line(R"([["fall"], ["fall"]])"), v) == wrong);
+  CHECK(reason(read(R"({"tokens": ["fell"], "nodes": [0, "slot 0"], "edges": [[0, "theme", 1]],)"
+                    R"( "node_labels": [["fall"], ["thing"]]})"),
+               v) == wrong);
+}
+
+TEST_CASE("a label that words decide makes no token a node") {
+  // "cup" is a node in some sentences only.  In the third it has neither an edge nor a learned label.
+  auto lines = labelled;
+  lines.push_back(R"({"tokens": ["the", "cup"], "nodes": [], "edges": []})");
+  lines.push_back(R"({"tokens": ["cup"], "nodes": [0], "edges": [], "node_labels": [["thing"]]})");
+  auto const train = rows(lines);
+  auto const v = vocabulary::of(train, 1, {}, true);
+  CHECK_FALSE(v.by_word());
+  CHECK(v.looked_up().contains("thing"));
+  CHECK(v.label_of_isolated() == 0);
+  for (auto const& row : train) CHECK(comes_back(row.graph, v));
+}
+
+TEST_CASE("unknown words decide a label only if every unknown word does") {
+  auto const train = rows(labelled);
+  auto const v = vocabulary::of(train, 2, {}, true);  // "cup" alone is known
+  CHECK(v.looked_up() == std::set<std::string>{"thing"});
+  CHECK(v.labels_of_word(dictionary::unknown).empty());
+}
+
 TEST_CASE("tokens of the form of a pattern are one word") {
   CHECK(matches("M#", "M0"));
   CHECK(matches("M#", "M12"));

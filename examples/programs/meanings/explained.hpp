@@ -118,7 +118,7 @@ inline explained_graph explained(meaning graph, found_graph const& found, found_
                static_cast<int>(t), causes.predicate_of(t, r), {causes.role_of(t, a, 0), causes.role_of(t, b, 1)}};
          })});
   }
-  auto const alone = vocabulary::alone_in(e.graph);
+  auto const alone = v.alone_in(e.graph);
   for (std::size_t i = 0; i + 1 < found.labels.size(); i += 2) {
     index_t const a = found.labels[i], u = found.labels[i + 1];
     int const at = node_of(a);
@@ -136,6 +136,11 @@ inline explained_graph explained(meaning graph, found_graph const& found, found_
                           return contribution{static_cast<int>(t), causes.label_of(t, u), {causes.role_of(t, a, 2)}};
                         })});
   }
+  // Labels that words decide come from their own words.
+  for (std::size_t i = 0; i < e.graph.nodes.size(); ++i)
+    if (auto const& n = e.graph.nodes[i]; !n.is_slot)
+      for (auto const& label : v.labels_of_word(v.word(e.graph.tokens[static_cast<std::size_t>(n.last)])))
+        e.labels.push_back({static_cast<int>(i), label, 1, {contribution{n.last, 1, {}}}});
   if (!causes.heads.empty())
     for (index_t a = 0; a < members; ++a)
       for (index_t b = 0; b < a; ++b)

@@ -80,7 +80,7 @@ inline std::string summary_of(std::string const& path, std::vector<given_row> co
       most_parents = std::max(most_parents, static_cast<long long>(from.size()));
     }
   }
-  auto const v = vocabulary::of(rows, 1, patterns_of(format));
+  auto const v = vocabulary::of(rows, 1, patterns_of(format), true);
   int const most = slots.empty() ? 0 : slots.rbegin()->first;
   long long graphs = 0, back = 0, same = 0, right = 0;
   for (auto const& row : rows) {
@@ -121,6 +121,9 @@ inline std::string summary_of(std::string const& path, std::vector<given_row> co
   if (format != data_format::json_lines) text += fmt::format(", {} of them as they are written in the file", same);
   if (format == data_format::queries && right > same) text += fmt::format(", {} up to the order of conjuncts", right);
   text += "\n";
+  if (!v.looked_up().empty())
+    text += fmt::format("words decide {} of the labels of nodes: train --word-labels looks them up\n",
+                        v.looked_up().size());
   for (auto const& [reason, count] : left_out) text += fmt::format("{} left out: {}\n", count, reason);
   return text;
 }

@@ -25,6 +25,7 @@ struct options : stack_options {
 
   std::string head = "edges";   // edges: labels straight from the states; predicates: tokens with roles
   bool implied_labels = false;  // edges remove labels that they imply
+  bool word_labels = false;     // labels that words decide are looked up
   triangle_form attention = triangle_form::full;
   double inner_dropout = 0;    // dropout rate of attention weights and hidden units
   int max_offset = 2;          // longest distance in tokens with its own relative position
@@ -72,7 +73,7 @@ struct options : stack_options {
 /// Sets the defaults of o.preset.
 ///   cfq-queries   our settings for CFQ's questions: four slots, predicates, and two kinds of prior knowledge, which
 ///                 are lists and implied labels
-///   cogs, slog    the logical forms of these data
+///   cogs, slog    our settings for the logical forms of these data: labels that words decide are looked up
 ///   small         some thousand sentences of your own in a few minutes
 inline void apply_preset(options& o) {
   if (o.preset == "cfq-queries") {
@@ -82,8 +83,10 @@ inline void apply_preset(options& o) {
     o.implied_labels = true;
   }
   if (o.preset == "cogs" || o.preset == "slog") {
-    o.updates = 12000;
+    o.word_labels = true;
+    o.updates = 6000;
     o.evaluate_every = 1000;
+    if (o.preset == "slog") o.layers = 6;
   }
   if (o.preset == "small") {
     o.updates = 1500;

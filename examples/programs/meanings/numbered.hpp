@@ -49,7 +49,7 @@ inline std::optional<example> numbered(meaning const& given, vocabulary const& v
     left_out = std::move(reason);
     return std::nullopt;
   };
-  auto const alone = vocabulary::alone_in(m);
+  auto const alone = v.alone_in(m);
   std::vector<index_t> column;  // of each node
   std::vector<bool> taken(e.queried.size());
   for (std::size_t i = 0; i < m.nodes.size(); ++i) {
@@ -75,10 +75,19 @@ inline std::optional<example> numbered(meaning const& given, vocabulary const& v
         return fail("a node has neither an edge nor a label, unlike all in the training set");
       label(v.label_of_isolated());
     }
+    auto const known =
+        n.is_slot ? std::vector<std::string>() : v.labels_of_word(e.tokens[static_cast<std::size_t>(n.last)]);
+    std::vector<std::string> decided;
     for (auto const& name : m.node_labels[i]) {
+      if (v.looked_up().contains(name)) {
+        decided.push_back(name);
+        continue;
+      }
       if (v.label(name) < 0) return fail("a label of a node is not in the training set");
       label(v.label(name));
     }
+    std::sort(decided.begin(), decided.end());
+    if (decided != known) return fail("a word has other labels than in the training set");
   }
   for (std::size_t c = 0; c < e.queried.size(); ++c)
     if (!taken[c] && v.always_node(e.tokens[static_cast<std::size_t>(e.queried[c])]))
@@ -97,8 +106,8 @@ inline std::optional<example> numbered(meaning const& given, vocabulary const& v
 }
 
 /// Returns the graph of an example, in canonical order.  `tokens` are the words of the sentence.  Inverse of
-/// numbered().  A token or a slot is a node if it has an edge or a label, or if its word always is a node.  If an
-/// answer has several lengths of a span, the shortest that fits is taken.
+/// numbered().  A token or a slot is a node if it has an edge or a learned label, or if its word always is a node.  If
+/// an answer has several lengths of a span, the shortest that fits is taken.  Labels that words decide are added.
 inline meaning graph_of(std::vector<std::string> tokens, example const& e, vocabulary const& v) {
   meaning m;
   m.tokens = std::move(tokens);
@@ -135,6 +144,12 @@ inline meaning graph_of(std::vector<std::string> tokens, example const& e, vocab
     if (one.label >= v.internal_labels())
       m.node_labels[static_cast<std::size_t>(place[static_cast<std::size_t>(one.node)])].push_back(
           v.label_name(one.label));
+  for (std::size_t c = 0; c < members; ++c)
+    if (place[c] >= 0) {
+      auto const& decided = v.labels_of_word(e.tokens[static_cast<std::size_t>(e.queried[c])]);
+      auto& labels = m.node_labels[static_cast<std::size_t>(place[c])];
+      labels.insert(labels.end(), decided.begin(), decided.end());
+    }
   for (auto const& one : e.edges)
     m.edges.push_back({place[static_cast<std::size_t>(one.from)], v.relations()[static_cast<std::size_t>(one.label)],
                        place[static_cast<std::size_t>(one.to)]});

@@ -56,6 +56,12 @@ void options::each(option_list& f) {
       .opposite("no-implied-labels")
       .shapes()
       .newer();
+  f("word-labels", &word_labels,
+    "Labels of nodes that words decide are looked up, not learned: prior knowledge that a word has them everywhere if "
+    "it has them wherever training has it")
+      .opposite("no-word-labels")
+      .shapes()
+      .newer();
   f.seldom("lists-after", &lists_after,
            "Whether a node continues a list is read from: 0: the three words before the node; otherwise the states of "
            "edge-transformer after this layer")
@@ -168,7 +174,7 @@ void options::restored(checkpoint const& file) {
 }
 
 graph_training::graph_training(options const& o, data_set const& data) : options_(o), data_(data) {
-  words_ = vocabulary::of(data.train, o.least_count, patterns_of(data.format));
+  words_ = vocabulary::of(data.train, o.least_count, patterns_of(data.format), o.word_labels);
   std::vector<meaning const*> graphs;
   for (auto const& row : data.train) {
     auto reason = row.left_out;
@@ -325,6 +331,14 @@ std::string told(part_scores const& p) {
   return text + fmt::format("  ({} sentences)", p.examples);
 }
 
+/// Returns how many labels of nodes there are, and how many of them are looked up.
+std::string labels_told(vocabulary const& v) {
+  auto const all = v.labels().size() + v.looked_up().size();
+  auto text = fmt::format("{} label{} of nodes", all, all == 1 ? "" : "s");
+  if (!v.looked_up().empty()) text += fmt::format(" ({} looked up by word)", v.looked_up().size());
+  return text;
+}
+
 void describe(graph_training& work, data_set const& data, options const& o) {
   auto const& v = work.words();
   auto const several = [](auto n, std::string one, char const* more = "") {
@@ -332,7 +346,7 @@ void describe(graph_training& work, data_set const& data, options const& o) {
   };
   say("{}, {}, {}, {}, {}; {}; {} a pass\n", several(work.examples(), "training sentence"),
       several(v.words().size() - dictionary::specials, "word"), several(v.relations().size(), "label", " of edges"),
-      several(v.labels().size(), "label", " of nodes"), several(o.slots, "slot"),
+      labels_told(v), several(o.slots, "slot"),
       v.by_word() ? "only words that are nodes are queried" : "every token is queried",
       several(work.updates_of_a_pass(), "update"));
   if (auto const* const swaps = work.swaps()) {

@@ -9,10 +9,15 @@
 // A node that is a span is queried at its last token.  Two kinds of labels are internal, and are in no graph:
 //   (k tokens)   the node is a span of k tokens; nodes of one token do not have it
 //   (node)       the token or slot is a node, although it has no edge and no label; other nodes do not have it
+//
+// With `look_up`, a label is decided by words if every word of the training set either has it wherever the word is a
+// node, or never has it, and if no slot has it.  A model does not learn such a label.  Wherever a word is a node, its
+// labels of this sort are looked up.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -50,9 +55,10 @@ class vocabulary {
   vocabulary() = default;
 
   /// Collects the names of the rows that are not left out.  `least_count` is the least number of times that a word of
-  /// the dictionary occurs.  Tokens of the form of a pattern are one word to the model: the pattern.
-  static vocabulary of(std::vector<given_row> const& train, int least_count = 1,
-                       std::vector<std::string> patterns = {}) {
+  /// the dictionary occurs.  Tokens of the form of a pattern are one word to the model: the pattern.  If `look_up` is
+  /// true, labels that words decide are looked up.
+  static vocabulary of(std::vector<given_row> const& train, int least_count = 1, std::vector<std::string> patterns = {},
+                       bool look_up = false) {
     vocabulary v;
     v.patterns_ = std::move(patterns);
     text::token_counts counts;
@@ -70,13 +76,15 @@ class vocabulary {
     }
     v.words_ = dictionary::build(counts, least_count);
     for (auto const& name : relations) v.relations_.add(name);
-    for (auto const& name : labels) v.labels_.add(name);
+    if (look_up) v.choose_looked_up(train, labels);
+    for (auto const& name : labels)
+      if (!v.looked_up_.contains(name)) v.labels_.add(name);
     if (graph_labels != std::set<std::string>{""})
       for (auto const& name : graph_labels) v.graph_labels_.add(name);
     v.spans_.assign(spans.begin(), spans.end());
     v.choose_queried(train);
     v.isolated_ = std::any_of(train.begin(), train.end(), [&](given_row const& row) {
-      auto const alone = alone_in(row.graph);
+      auto const alone = v.alone_in(row.graph);
       for (std::size_t i = 0; i < alone.size(); ++i)
         if (alone[i] && !v.is_certain(row.graph, row.graph.nodes[i])) return true;
       return false;
@@ -88,11 +96,19 @@ class vocabulary {
 
   dictionary const& words() const { return words_; }
   std::vector<std::string> const& relations() const { return relations_.names(); }
-  /// The labels of nodes, without internal labels.
+  /// The labels of nodes that a model learns, without internal labels.
   std::vector<std::string> const& labels() const { return labels_.names(); }
   std::vector<std::string> const& graph_labels() const { return graph_labels_.names(); }
   std::vector<std::string> const& patterns() const { return patterns_; }
   bool by_word() const { return by_word_; }
+  /// The labels that words decide.  No model learns them.
+  std::set<std::string> const& looked_up() const { return looked_up_; }
+  /// The labels that a word decides, in ascending order.
+  std::vector<std::string> const& labels_of_word(index_t word) const {
+    static std::vector<std::string> const none;
+    auto const found = of_word_.find(word);
+    return found == of_word_.end() ? none : found->second;
+  }
 
   /// Returns the number of a token's word.
   index_t word(std::string const& token) const { return words_.number(spelt(token)); }
@@ -132,13 +148,14 @@ class vocabulary {
     return by_word_ && queried_.count(word) != 0 && (word != dictionary::unknown || every_word_is_a_node());
   }
 
-  /// For each node of a graph: whether it has neither an edge nor a label.
-  static std::vector<bool> alone_in(meaning const& m) {
+  /// For each node of a graph: whether it has neither an edge nor a label that a model learns.
+  std::vector<bool> alone_in(meaning const& m) const {
     std::vector<bool> alone(m.nodes.size(), true);
     for (auto const& e : m.edges)
       alone[static_cast<std::size_t>(e.from)] = alone[static_cast<std::size_t>(e.to)] = false;
     for (std::size_t i = 0; i < alone.size(); ++i)
-      if (!m.node_labels[i].empty()) alone[i] = false;
+      for (auto const& label : m.node_labels[i])
+        if (!looked_up_.contains(label)) alone[i] = false;
     return alone;
   }
   /// Returns whether a node is in the graph whatever edges and labels the graph has.  A span also needs its label.
@@ -173,13 +190,40 @@ class vocabulary {
     if (others.count(dictionary::unknown) == 0) queried_.insert(dictionary::unknown);
   }
 
+  /// Finds the labels, of `all` labels of nodes, that words decide.
+  void choose_looked_up(std::vector<given_row> const& train, std::set<std::string> const& all) {
+    std::map<index_t, int> nodes_of_word;
+    std::map<std::string, std::map<index_t, int>> counts;  // of each label: how many nodes of a word have it
+    constexpr index_t slot = -1;
+    for (auto const& row : train) {
+      if (!row.left_out.empty()) continue;
+      auto const& m = row.graph;
+      for (std::size_t i = 0; i < m.nodes.size(); ++i) {
+        auto const& n = m.nodes[i];
+        index_t const of = n.is_slot ? slot : word(m.tokens[static_cast<std::size_t>(n.last)]);
+        ++nodes_of_word[of];
+        for (auto const& label : m.node_labels[i]) ++counts[label][of];
+      }
+    }
+    for (auto const& label : all) {
+      auto const& count = counts[label];
+      if (std::any_of(count.begin(), count.end(),
+                      [&](auto const& of) { return of.first == slot || of.second != nodes_of_word[of.first]; }))
+        continue;
+      looked_up_.insert(label);
+      for (auto const& [of, times] : count) of_word_[of].push_back(label);
+    }
+  }
+
   dictionary words_;
   numbering relations_, labels_, graph_labels_;
   std::vector<std::string> patterns_;
   std::vector<int> spans_;  // the numbers of tokens of spans, ascending
   bool isolated_ = false;   // there is an internal label (node)
   bool by_word_ = false;
-  std::set<index_t> queried_;  // if tokens are queried by word: the words that are queried
+  std::set<index_t> queried_;                            // if tokens are queried by word: the words that are queried
+  std::set<std::string> looked_up_;                      // the labels that words decide
+  std::map<index_t, std::vector<std::string>> of_word_;  // the labels that each word decides
 };
 
 inline nlohmann::json to_json(vocabulary const& v) {
@@ -190,6 +234,10 @@ inline nlohmann::json to_json(vocabulary const& v) {
   json["patterns"] = v.patterns_;
   json["spans"] = v.spans_;
   json["isolated"] = v.isolated_;
+  if (!v.of_word_.empty()) {
+    json["word_labels"] = nlohmann::json::array();
+    for (auto const& [word, labels] : v.of_word_) json["word_labels"].push_back({{"word", word}, {"labels", labels}});
+  }
   if (v.by_word_) json["queried"] = std::vector<index_t>(v.queried_.begin(), v.queried_.end());
   return json;
 }
@@ -209,6 +257,14 @@ inline vocabulary vocabulary::from(nlohmann::json const& json, std::string const
     v.by_word_ = json.contains("queried");
     if (v.by_word_)
       for (index_t const word : json_integers<index_t>(json.at("queried"), "queried")) v.queried_.insert(word);
+    if (json.contains("word_labels"))
+      for (auto const& one : json.at("word_labels")) {
+        auto labels = one.at("labels").get<std::vector<std::string>>();
+        v.looked_up_.insert(labels.begin(), labels.end());
+        v.of_word_[one.at("word").get<index_t>()] = std::move(labels);
+      }
+    for (auto const& label : v.looked_up_)
+      if (v.labels_.find(label) >= 0) throw data_error("word_labels: the model also learns the label " + label);
     return v;
   } catch (nlohmann::json::exception const&) {
   } catch (data_error const& e) {
