@@ -11,6 +11,7 @@
 //   bytes        folder, texts             numbers [[number ...] ...], and the texts decoded from them
 //   tokens       kind, lines               tokens [[token ...] ...]
 //   bleu         kind, hypotheses, references [[line of each] ...]       score, brevity, precision, matched, possible
+//   chrf         hypotheses, references [[line of each] ...]             score, matched, proposed, reference
 //   safetensors  file, out (written)       tensors {name: [type, shape]}, metadata; unknown types are not written
 //   query        text                      the text as cfq-sequences reads it, with its conjuncts in the order of bytes
 //   same         first, second             same: whether both have the same conjuncts
@@ -38,6 +39,7 @@
 #include "triad/io/text/bleu_tokens.hpp"
 #include "triad/io/text/bpe.hpp"
 #include "triad/io/text/byte_bpe.hpp"
+#include "triad/io/text/chrf.hpp"
 #include "triad/io/text/conllu.hpp"
 #include "triad/tree/s_expression.hpp"
 
@@ -142,6 +144,18 @@ json bleu(json const& question) {
           {"possible", s.possible}};
 }
 
+json chrf(json const& question) {
+  triad::text::chrf counted;
+  auto const hypotheses = question.at("hypotheses").get<strings>();
+  auto const references = question.at("references").get<std::vector<strings>>();
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+    std::vector<std::string_view> const of_line(references.at(i).begin(), references.at(i).end());
+    counted.add(hypotheses[i], of_line);
+  }
+  auto const s = counted.score();
+  return {{"score", s.score}, {"matched", s.matched}, {"proposed", s.proposed}, {"reference", s.reference}};
+}
+
 json safetensors(json const& question) {
   triad::safetensors const file(text_of(question, "file"));
   triad::safetensors_writer writer;
@@ -204,7 +218,8 @@ json answer(json const& question) {
   static constexpr std::pair<std::string_view, json (*)(json const&)> all[] = {
       {"conllu", conllu}, {"tree", tree},     {"learn", learn}, {"cut", cut},
       {"bytes", bytes},   {"tokens", tokens}, {"bleu", bleu},   {"safetensors", safetensors},
-      {"query", query},   {"same", same},     {"graph", graph}, {"enhanced", enhanced}};
+      {"query", query},   {"same", same},     {"graph", graph}, {"enhanced", enhanced},
+      {"chrf", chrf}};
   auto const asked = text_of(question, "ask");
   for (auto const& [name, of] : all)
     if (name == asked) return of(question);

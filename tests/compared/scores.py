@@ -1,8 +1,8 @@
-"""BLEU: compares the tokens of lines, and the scores of corpora, with sacreBLEU.
+"""BLEU and chrF: compares the tokens of lines, and the scores of corpora, with sacreBLEU.
 SPDX-License-Identifier: Apache-2.0"""
 import draws
 import sacrebleu
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from sacrebleu.tokenizers.tokenizer_char import TokenizerChar
 from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
@@ -38,6 +38,12 @@ def compare(ask, draw, _folder, report):
         report.same(what + ", n-grams matched and possible", [mine["matched"], mine["possible"]], [list(s.counts), list(s.totals)])
         close = abs(mine["score"] - s.score) < 1e-9 and abs(mine["brevity"] - s.bp) < 1e-12
         report.same(what, "the same" if close else [mine["score"], mine["brevity"]], "the same" if close else [s.score, s.bp])
+
+    for q, mine in zip(questions, ask([{**q, "ask": "chrf"} for q in questions])):
+        what = f"chrF of {q['hypotheses']!r} and {q['references']!r}"
+        by_tool = CHRF().corpus_score(q["hypotheses"], [list(r) for r in zip(*q["references"])]).score
+        close = "score" in mine and abs(mine["score"] - by_tool) < 1e-9
+        report.same(what, "the same" if close else mine, "the same" if close else by_tool)
 
     # triad refuses lists of different lengths, because a missing line is a mistake.
     short = ask([{"ask": "bleu", "kind": "13a", "hypotheses": ["a b c d", "e"], "references": [["a b c d"]]}])[0]

@@ -1,5 +1,5 @@
-// Scores translations, and prints tables of scores.  The scores are BLEU and the fraction of right translations, in
-// total and for each kind of sentence.
+// Scores translations, and prints tables of scores.  The scores are BLEU, chrF and the fraction of right translations,
+// in total and for each kind of sentence.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,6 +11,7 @@
 #include "program.hpp"
 #include "shared/run/training.hpp"
 #include "triad/io/text/bleu.hpp"
+#include "triad/io/text/chrf.hpp"
 
 namespace triad::programs::sequences {
 
@@ -26,19 +27,20 @@ inline std::vector<std::string> references_of(test_part const& part) {
   return result;
 }
 
-/// Returns a BLEU score of the unchanged lines for each of these tokenisations.
-inline std::vector<figure> bleu_figures(std::vector<std::string> const& hypotheses,
+/// Returns a BLEU score of the unchanged lines for each of these tokenisations, and chrF.
+inline std::vector<figure> text_figures(std::vector<std::string> const& hypotheses,
                                         std::vector<std::string> const& references,
                                         std::initializer_list<text::bleu_tokens> ways) {
   std::vector<figure> result;
   for (auto const way : ways)
     result.push_back({"BLEU " + std::string(text::name(way)), text::corpus_bleu(hypotheses, references, way).score});
+  result.push_back({"chrF", text::corpus_chrf(hypotheses, references).score});
   return result;
 }
 
-/// Returns the BLEU score of a part, computed without tokenisation.
-inline std::vector<figure> plain_bleu(test_part const& part, std::vector<std::string> const& hypotheses) {
-  return bleu_figures(hypotheses, references_of(part), {text::bleu_tokens::none});
+/// Returns the BLEU score of a part, computed without tokenisation, and chrF.
+inline std::vector<figure> plain_figures(test_part const& part, std::vector<std::string> const& hypotheses) {
+  return text_figures(hypotheses, references_of(part), {text::bleu_tokens::none});
 }
 
 /// Returns the fraction of right translations for each kind of sentence.  A translation is right if correct(hypothesis,

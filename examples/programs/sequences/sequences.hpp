@@ -80,7 +80,7 @@ inline program program_of(own_options const& o, bool needs_train) {
   if (!files.dev.empty()) p.data.dev = read_pair_lines(files.dev);
   if (!p.data.dev.empty()) p.data.tests.push_back({"dev", p.data.dev});
   for (auto const& [name, path] : files.tests) p.data.tests.push_back({name, read_pair_lines(path)});
-  p.figures = plain_bleu;
+  p.figures = plain_figures;
   return p;
 }
 

@@ -66,13 +66,13 @@ inline std::optional<compound_list> read_compounds(std::string const& folder, da
   return result;
 }
 
-/// Returns the BLEU scores "zh" and "char" of Chinese text.  For cg-test, also returns the two rates of CTER if `list`
+/// Returns the BLEU scores "zh" and "char" of Chinese text, and chrF.  For cg-test, also returns the two rates of CTER if `list`
 /// has the compounds.
 inline std::vector<figure> chinese_figures(std::optional<compound_list> const& list, sequences::test_part const& part,
                                            std::vector<std::string> const& hypotheses) {
   using text::bleu_tokens;
   auto const ours = unsegmented(hypotheses);
-  auto result = sequences::bleu_figures(ours, unsegmented(sequences::references_of(part)),
+  auto result = sequences::text_figures(ours, unsegmented(sequences::references_of(part)),
                                         {bleu_tokens::chinese, bleu_tokens::characters});
   if (part.name != "cg-test" || !list) return result;
   auto const errors = score(ours, list->compounds, list->known);
@@ -91,7 +91,7 @@ inline sequences::program program_of(options const& o, bool needs_train) {
       return chinese_figures(list, part, found);
     };
   } else {
-    p.figures = sequences::plain_bleu;
+    p.figures = sequences::plain_figures;
   }
   return p;
 }

@@ -1,0 +1,128 @@
+// Computes the chrF score of a corpus (M. Popovic 2015) as sacreBLEU does, with one or several references: n-grams of
+// up to 6 characters, without white space and without words, and beta = 2.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   p_n  = matched n-grams / n-grams of the hypotheses,  r_n = matched n-grams / n-grams of the references,  n = 1..6
+//          an n-gram is matched at most as many times as the reference has it; all counts are sums over lines
+//          n-grams of a hypothesis count only if its reference has n-grams of this length
+//   P, R = means of the p_n and r_n over those n for which both are defined
+//   chrF = 100 (1 + beta^2) P R / (beta^2 P + R), from 0 to 100; 0 if nothing is matched
+//
+// Of several references of a line, the one with the highest chrF of this line counts; of equal ones, the first.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "triad/core/errors.hpp"
+#include "triad/io/text/characters.hpp"
+
+namespace triad::text {
+
+struct chrf_score {
+  static constexpr std::size_t longest = 6;
+  static constexpr double beta = 2;
+
+  double score = 0;                            // from 0 to 100
+  std::array<long long, longest> matched{};    // the number of matched n-grams
+  std::array<long long, longest> proposed{};   // the number of n-grams of the hypotheses
+  std::array<long long, longest> reference{};  // the number of n-grams of the references
+};
+
+/// Counts the n-grams of lines.  Lines may be added in any order.
+class chrf {
+ public:
+  void add(std::string_view hypothesis, std::string_view reference) {
+    add(hypothesis, std::span<std::string_view const>(&reference, 1));
+  }
+
+  /// Adds a line with one or several reference translations.  Throws data_error if there is no reference translation.
+  void add(std::string_view hypothesis, std::span<std::string_view const> references) {
+    if (references.empty()) throw data_error("chrF: a line without a reference; give each hypothesis at least one");
+    auto const ours = ngrams(hypothesis);
+    chrf_score best;
+    best.score = -1;
+    for (auto const reference : references) {
+      auto one = compared(ours, ngrams(reference));
+      one.score = of(one);
+      if (one.score > best.score) best = one;
+    }
+    for (std::size_t n = 0; n < chrf_score::longest; ++n) {
+      counts_.matched[n] += best.matched[n];
+      counts_.proposed[n] += best.proposed[n];
+      counts_.reference[n] += best.reference[n];
+    }
+  }
+
+  [[nodiscard]] chrf_score score() const {
+    auto s = counts_;
+    s.score = of(s);
+    return s;
+  }
+
+ private:
+  using counts = std::array<std::unordered_map<std::string, long long>, chrf_score::longest>;
+
+  static counts ngrams(std::string_view line) {
+    std::vector<std::string> letters;
+    for (auto& letter : characters(line))
+      if (!is_space(character_at(letter, 0).code)) letters.push_back(std::move(letter));
+    counts result;
+    for (std::size_t n = 1; n <= chrf_score::longest; ++n)
+      for (std::size_t first = 0; first + n <= letters.size(); ++first) {
+        std::string ngram;
+        for (std::size_t i = first; i < first + n; ++i) ngram += letters[i];
+        ++result[n - 1][ngram];
+      }
+    return result;
+  }
+
+  static chrf_score compared(counts const& ours, counts const& theirs) {
+    chrf_score s;
+    for (std::size_t n = 0; n < chrf_score::longest; ++n) {
+      for (auto const& [ngram, times] : theirs[n]) s.reference[n] += times;
+      for (auto const& [ngram, times] : ours[n]) {
+        if (!theirs[n].empty()) s.proposed[n] += times;
+        if (auto const found = theirs[n].find(ngram); found != theirs[n].end())
+          s.matched[n] += std::min(times, found->second);
+      }
+    }
+    return s;
+  }
+
+  static double of(chrf_score const& s) {
+    double precision = 0, recall = 0;
+    int orders = 0;
+    for (std::size_t n = 0; n < chrf_score::longest; ++n) {
+      if (s.proposed[n] == 0 || s.reference[n] == 0) continue;
+      auto const matched = static_cast<double>(s.matched[n]);
+      precision += matched / static_cast<double>(s.proposed[n]);
+      recall += matched / static_cast<double>(s.reference[n]);
+      ++orders;
+    }
+    if (orders == 0 || precision + recall == 0) return 0;
+    constexpr double factor = chrf_score::beta * chrf_score::beta;
+    precision /= orders, recall /= orders;
+    return 100 * (1 + factor) * precision * recall / (factor * precision + recall);
+  }
+
+  chrf_score counts_;
+};
+
+/// Returns the chrF of hypotheses with one reference each.
+inline chrf_score corpus_chrf(std::span<std::string const> hypotheses, std::span<std::string const> references) {
+  if (hypotheses.size() != references.size())
+    throw data_error("chrF: " + std::to_string(hypotheses.size()) + " hypotheses but " +
+                     std::to_string(references.size()) + " references; give one line each");
+  chrf counted;
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) counted.add(hypotheses[i], references[i]);
+  return counted.score();
+}
+
+}  // namespace triad::text
