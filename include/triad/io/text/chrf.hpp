@@ -4,7 +4,8 @@
 //
 //   p_n  = matched n-grams / n-grams of the hypotheses,  r_n = matched n-grams / n-grams of the references,  n = 1..6
 //          an n-gram is matched at most as many times as the reference has it; all counts are sums over lines
-//          n-grams of a hypothesis count only if its reference has n-grams of this length
+//          n-grams of a hypothesis count only if its reference has n-grams of this length; so a line whose reference
+//          is empty counts nothing, whatever its hypothesis is (BLEU counts it)
 //   P, R = means of the p_n and r_n over those n for which both are defined
 //   chrF = 100 (1 + beta^2) P R / (beta^2 P + R), from 0 to 100; 0 if nothing is matched
 //
