@@ -113,6 +113,22 @@ TEST_CASE("a lexicon and lines that do not fit are refused with their place") {
   CHECK_THROWS_WITH(score(five, list(5, " "), small()), contains("compound is empty"));
 }
 
+TEST_CASE("a lexicon may name the classes of its atoms, which may be phrases") {
+  lexicon known;
+  known.add("wolf\tgale/bova\tnoun");
+  known.add("grey\tturo\tadjective");
+  known.add("he liked\tkuna\tmodifier");
+  CHECK(known.class_of("wolf") == atom_class::noun);
+  CHECK(known.class_of("dog") == atom_class::noun);  // of CoGnition
+  CHECK(known.atoms_of("grey wolf he liked") == std::vector<std::string>{"grey", "wolf", "he liked"});
+  CHECK(lexicon().atoms_of("the dog he liked at the store") == std::vector<std::string>{"the", "dog", "mod0", "mod1"});
+  CHECK(translates("kuna turo bova", "grey wolf he liked", known));
+  CHECK_FALSE(translates("turo bova kuna", "grey wolf he liked", known));
+  CHECK_THROWS_WITH(known.add("wolf\tgale\tanimal"), contains("the class of an atom: found 'animal', expected"));
+  CHECK_THROWS_WITH(known.add("wolf\t\tnoun"), contains("an atom, a tab"));
+  CHECK_THROWS_WITH(known.add("wolf\tgale\tnoun\tx"), contains("an atom, a tab"));
+}
+
 TEST_CASE("CoGnition's references have the error rate that its scorer gives them") {
   auto const folder = triad::test::published("cognition");
   if (triad::test::is_missing(folder, "CoGnition")) return;

@@ -23,7 +23,6 @@
 #include "lexicon.hpp"
 #include "shared/report/refuse.hpp"
 #include "triad/core/errors.hpp"
-#include "triad/io/text/characters.hpp"
 
 namespace triad::programs::cognition {
 
@@ -58,26 +57,19 @@ inline std::optional<matches> find(std::string_view text, std::span<std::string 
   return found;
 }
 
-inline std::string with_modifiers_as_atoms(std::string compound) {
-  for (std::size_t m = 0; m < modifiers.size(); ++m)
-    for (auto at = compound.find(modifiers[m]); at != std::string::npos; at = compound.find(modifiers[m], at))
-      compound.replace(at, modifiers[m].size(), "mod" + std::to_string(m));
-  return compound;
-}
-
 }  // namespace detail
 
 /// Returns whether the compound is translated rightly in the translation of its sentence.  Throws data_error if
-/// CoGnition does not have this compound.
+/// the class or the translations of an atom are unknown.
 inline bool translates(std::string_view hypothesis, std::string_view compound, lexicon const& known) {
   auto const text = unsegmented(hypothesis);
   std::array<std::optional<detail::matches>, atom_classes> found;
   auto const at = [&](atom_class c) -> std::optional<detail::matches>& { return found[static_cast<std::size_t>(c)]; };
-  auto const atoms = text::words(detail::with_modifiers_as_atoms(std::string(compound)));
+  auto const atoms = known.atoms_of(std::string(compound));
   if (atoms.empty()) refuse("the compound is empty");
   bool all = true;
   for (auto const& atom : atoms) {
-    auto const what = class_of(atom);
+    auto const what = known.class_of(atom);
     auto const& translations = known.of(atom);
     if (translations.empty()) continue;
     auto const here = detail::find(text, translations);
