@@ -10,11 +10,21 @@
 #include "sequences/program.hpp"
 #include "shared/cli/verbs.hpp"
 #include "shared/data/new_data.hpp"
+#include "translation_data.hpp"
 
 namespace triad::programs::cognition {
 namespace {
 
 int generate(options const& o) {
+  if (o.translation) {
+    auto const chosen = [&](char const* name, int value, int usual) {
+      return o.given.contains(name) || o.configured.contains(name) ? value : usual;
+    };
+    auto const sentences = chosen("sentences", o.sentences, 200000),
+               test_size = chosen("test-size", o.test_size, 10000);
+    write_data(o.out, translation_files(generate_translation(sentences, test_size, o.data_seed)));
+    return 0;
+  }
   auto const data = generate_data(o);
   std::vector<new_file> files;
   auto const add = [&](std::string const& name, std::vector<text_pair> const& pairs) {
@@ -43,7 +53,8 @@ int main(int argc, char** argv) {
         auto verbs = sequences::verbs_of(o, [&o](bool needs_train, bool measures) {
           return measures ? program_of(o, needs_train) : sequences::program{data_of(o, needs_train)};
         });
-        verbs.push_back({"generate", "Write generated commands and their actions", [&o] { return generate(o); }});
+        verbs.push_back({"generate", "Write generated commands and their actions, or a translation task",
+                         [&o] { return generate(o); }});
         return verbs;
       },
       argc, argv, "examples/programs/sequences/cognition/README.md");

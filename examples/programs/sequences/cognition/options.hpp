@@ -24,6 +24,7 @@ struct options : sequences::options {
   int sentences = 2000;            // number of generated training sentences
   int test_size = 200;             // number of generated sentences of each other part and kind
   std::uint64_t data_seed = 1;     // seed of generated sentences
+  bool translation = false;        // generate: the translation task
 
   options() { presets.emplace_back("cogs"); }
   /// If the folder of CoGnition has merges, and the two languages do not share a dictionary, sets --target-bpe to these
@@ -52,9 +53,15 @@ struct options : sequences::options {
     f.seldom("data-seed", &data_seed, "Of generated commands").also(asked);
     sequences::options::each(f);
     f("out", &out, "Folder of the new data set").only({"generate"}).required().file_or_folder();
-    f("sentences", &sentences, "Training commands").only({"generate"}).positive();
-    f("test-size", &test_size, "Commands of each other part and kind").only({"generate"}).positive();
-    f("data-seed", &data_seed, "Of the commands").only({"generate"});
+    f("translation", &translation, "Sentences and translations in the files and sizes of CoGnition, not commands")
+        .only({"generate"});
+    f("sentences", &sentences, "Training commands; with --translation 200000 sentences, unless given")
+        .only({"generate"})
+        .positive();
+    f("test-size", &test_size, "Commands of each other part and kind; with --translation 10000 sentences, unless given")
+        .only({"generate"})
+        .positive();
+    f("data-seed", &data_seed, "Of the commands or sentences").only({"generate"});
   }
 };
 

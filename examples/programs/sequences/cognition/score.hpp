@@ -66,14 +66,19 @@ inline std::optional<compound_list> read_compounds(std::string const& folder, da
   return result;
 }
 
-/// Returns the BLEU scores "zh" and "char" of Chinese text, and chrF.  For cg-test, also returns the two rates of CTER if `list`
+/// Returns the BLEU scores "zh" and "char" of Chinese text, and chrF.  If all references are ASCII, "none", which
+/// compares the words that spaces separate, replaces "zh".  For cg-test, also returns the two rates of CTER if `list`
 /// has the compounds.
 inline std::vector<figure> chinese_figures(std::optional<compound_list> const& list, sequences::test_part const& part,
                                            std::vector<std::string> const& hypotheses) {
   using text::bleu_tokens;
-  auto const ours = unsegmented(hypotheses);
-  auto result = sequences::text_figures(ours, unsegmented(sequences::references_of(part)),
-                                        {bleu_tokens::chinese, bleu_tokens::characters});
+  auto const ours = unsegmented(hypotheses), references = sequences::references_of(part);
+  bool const ascii = std::all_of(references.begin(), references.end(), [](std::string const& line) {
+    return std::all_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 128; });
+  });
+  auto result =
+      ascii ? sequences::text_figures(hypotheses, references, {bleu_tokens::none, bleu_tokens::characters})
+            : sequences::text_figures(ours, unsegmented(references), {bleu_tokens::chinese, bleu_tokens::characters});
   if (part.name != "cg-test" || !list) return result;
   auto const errors = score(ours, list->compounds, list->known);
   result.push_back({"CTER instance", 100 * errors.instance()});

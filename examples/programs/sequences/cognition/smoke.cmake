@@ -93,6 +93,19 @@ refused("--test is about --task pairs with a file of pairs" train --preset smoke
 run("0|3" train --preset smoke --updates 2 --data ${FOLDER}/data/train.tsv --test ${FOLDER}/data/test.tsv --out ${FOLDER}/file)
 run(0 evaluate ${FOLDER}/file --data ${FOLDER}/data)  # options for other data in config.toml are ignored
 
+# The generated translation task has the files of CoGnition, with a lexicon of its own. The same seed writes it again.
+set(task generate --translation --sentences 1000 --test-size 20)
+run(0 ${task} --out ${FOLDER}/translation)
+expect("1000 sentences.*20 translations.*15 sentences.*3 compounds")
+expect_files(translation/train.zh translation/valid.en translation/test.zh translation/cg-test.compound translation/lexicon)
+run(0 ${task} --data-seed 1 --out ${FOLDER}/translation)
+run(1 ${task} --data-seed 2 --out ${FOLDER}/translation)
+expect("train.en is there, with other data: give another folder")
+refused("expected at least 1; ask for more with --sentences" generate --translation --sentences 100 --out ${FOLDER}/scarce)
+run(3 train --preset smoke --task cognition --data ${FOLDER}/translation --out ${FOLDER}/translated)
+expect("1000 training pairs")
+says("cg-test +exact match.*CTER instance [0-9.]+ +CTER aggregate [0-9.]+.*NP +[0-9.]+ +5.*PP +[0-9.]+ +5.*VP +[0-9.]+ +5" evaluate ${FOLDER}/translated)
+
 # Data without a test part.
 foreach(part valid test)
   file(WRITE ${FOLDER}/untested/${part}.en "the dog ran\n")
