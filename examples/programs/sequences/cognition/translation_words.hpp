@@ -15,7 +15,8 @@ enum class noun_class { person, animal, flat, lengthy, vessel, large };
 inline constexpr std::array<char const*, 6> measure_words{"ban", "tul", "dis", "ken", "por", "gam"};
 constexpr bool is_living(noun_class c) { return c == noun_class::person || c == noun_class::animal; }
 
-/// The particles, and words without content.  A modifier, and an adjective that is `marked`, is followed by the particle of its noun.
+/// The particles, and words without content.  A modifier, and an adjective that is `marked`, is followed by
+/// the particle of its noun.
 inline constexpr char const *of_living = "do", *of_thing = "pu", *done = "ka", *asks = "te", *at_place = "ga",
                             *object_first = "bi", *belongs = "di";
 inline constexpr char const *not_done = "desu", *not_yet = "dero", *both_of = "tuno", *in_contrast = "gima";
