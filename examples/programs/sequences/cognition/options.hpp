@@ -67,8 +67,8 @@ struct options : sequences::options {
 
 /// Sets the defaults of o.preset and o.model.
 ///   cogs   our settings for COGS as sequences.  R. Csordas and others (The Devil is in the Detail, 2021) found that a
-///          plain Transformer generalises there if its word vectors are scaled up and if it is trained for long, without
-///          an early stop.  Their models are wider.
+///          plain Transformer generalises there if its word vectors are scaled up and if training is long and has no
+///          early stop.  Their models are wider.
 inline void apply_preset(options& o) {
   sequences::apply_preset(o);
   if (o.preset == "cogs") {
