@@ -11,7 +11,7 @@
 //   bytes        folder, texts             numbers [[number ...] ...], and the texts decoded from them
 //   tokens       kind, lines               tokens [[token ...] ...]
 //   bleu         kind, hypotheses, references [[line of each] ...]       score, brevity, precision, matched, possible
-//   chrf         hypotheses, references [[line of each] ...]             score, matched, proposed, reference
+//   chrf         hypotheses, references [[line of each] ...]             score
 //   safetensors  file, out (written)       tensors {name: [type, shape]}, metadata; unknown types are not written
 //   query        text                      the text as cfq-sequences reads it, with its conjuncts in the order of bytes
 //   same         first, second             same: whether both have the same conjuncts
@@ -152,8 +152,7 @@ json chrf(json const& question) {
     std::vector<std::string_view> const of_line(references.at(i).begin(), references.at(i).end());
     counted.add(hypotheses[i], of_line);
   }
-  auto const s = counted.score();
-  return {{"score", s.score}, {"matched", s.matched}, {"proposed", s.proposed}, {"reference", s.reference}};
+  return {{"score", counted.score().score}};
 }
 
 json safetensors(json const& question) {

@@ -18,7 +18,7 @@ import trees
 import weights
 from ours import Failed, Report, answers
 
-FORMATS = {"CoNLL-U": conllu_files, "trees in brackets": trees, "byte-pair encodings": parts, "BLEU": scores, "safetensors": weights,
+FORMATS = {"CoNLL-U": conllu_files, "trees in brackets": trees, "byte-pair encodings": parts, "BLEU and chrF": scores, "safetensors": weights,
            "queries": queries}
 LEAST = 500  # least number of comparisons of a format; fewer mean that some were left out
 

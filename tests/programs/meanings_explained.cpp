@@ -113,19 +113,33 @@ TEST_CASE("a label of a node, a span, and a node without an edge are explained b
   for (auto const& one : e.labels) CHECK(one.by.front().roles.size() == 1);
 }
 
-TEST_CASE("a label that a word decides comes from this word") {
-  sentence s;
-  s.words = vocabulary::of({{s.graph, {}, {}}}, 1, {}, true);
-  CHECK(s.words.labels().empty());
-  s.found.labels.clear(), s.found.label_probabilities.clear();
-  auto const e = explained(s.graph, s.found, {}, s.words);
-  REQUIRE(e.labels.size() == 1);
-  CHECK(e.labels[0].node == 0);
-  CHECK(e.labels[0].label == "order");
-  CHECK(e.labels[0].probability == 1);
-  REQUIRE(e.labels[0].by.size() == 1);
-  CHECK(e.labels[0].by[0].token == 0);
-  CHECK(e.labels[0].by[0].product() == 1);
+TEST_CASE("a label that a word decides comes from this word, and stands with the other labels of its node") {
+  auto const graph = read(R"({"tokens": ["big", "dog", "ran"], "nodes": [1, 2, "slot 0"], "edges": [[1, "agent", 0]],)"
+                          R"( "node_labels": [["animal", "odd"], ["run"], ["odd"]]})");
+  auto const words = vocabulary::of({{graph, {}, {}}}, 1, {}, true);
+  REQUIRE(words.labels() == std::vector<std::string>{"odd"});
+  found_graph found;
+  std::string left_out;
+  auto const numbers = numbered(graph, words, 1, left_out);
+  REQUIRE(numbers);
+  for (auto const& one : numbers->labels) {
+    found.labels.insert(found.labels.end(), {one.node, one.label});
+    found.label_probabilities.push_back(0.5f);
+  }
+  auto const e = explained(graph, found, {}, words);
+  REQUIRE(e.labels.size() == 4);
+  auto const is = [&](std::size_t k, int node, char const* label) {
+    return e.labels[k].node == node && e.labels[k].label == label;
+  };
+  CHECK(is(0, 0, "odd"));
+  CHECK(is(1, 0, "animal"));
+  CHECK(is(2, 1, "run"));
+  CHECK(is(3, 2, "odd"));
+  CHECK(e.labels[1].probability == 1);
+  REQUIRE(e.labels[1].by.size() == 1);
+  CHECK(e.labels[1].by[0].token == 1);
+  CHECK(e.labels[1].by[0].product() == 1);
+  CHECK(e.labels[0].by.empty());
 }
 
 TEST_CASE("an internal label that does not shape the graph is not shown") {

@@ -186,7 +186,7 @@ TEST_CASE("a graph in which a word has not the labels that it decides cannot be 
 }
 
 TEST_CASE("a label that words decide makes no token a node") {
-  // "cup" is a node in some sentences only.  In the third it has neither an edge nor a learned label.
+  // "cup" is a node in some sentences only.  In the fourth it is a node with neither an edge nor a learned label.
   auto lines = labelled;
   lines.push_back(R"({"tokens": ["the", "cup"], "nodes": [], "edges": []})");
   lines.push_back(R"({"tokens": ["cup"], "nodes": [0], "edges": [], "node_labels": [["thing"]]})");
@@ -203,6 +203,34 @@ TEST_CASE("unknown words decide a label only if every unknown word does") {
   auto const v = vocabulary::of(train, 2, {}, true);  // "cup" alone is known
   CHECK(v.looked_up() == std::set<std::string>{"thing"});
   CHECK(v.labels_of_word(dictionary::unknown).empty());
+
+  auto const rare =
+      rows({R"({"tokens": ["jar", "fell"], "nodes": [0], "edges": [[0, "x", 0]], "node_labels": [["thing"]]})",
+            R"({"tokens": ["pot", "fell"], "nodes": [0], "edges": [[0, "x", 0]], "node_labels": [["thing"]]})"});
+  auto const w = vocabulary::of(rare, 2, {}, true);
+  CHECK(w.labels_of_word(dictionary::unknown) == texts{"thing"});
+  CHECK(w.labels_of_word(w.word("vase")) == texts{"thing"});
+}
+
+TEST_CASE("a damaged list of labels that words decide is refused") {
+  auto const json = to_json(vocabulary::of(rows(labelled), 1, {}, true));
+  auto const refuses = [&](auto const& change, char const* message) {
+    auto damaged = json;
+    change(damaged["word_labels"]);
+    CHECK_THROWS_WITH(vocabulary::from(damaged, "a file"), contains(message));
+  };
+  refuses([](auto& l) { l[0]["word"] = -5; }, "found the word -5, expected");
+  refuses([](auto& l) { l[1]["word"] = l[0]["word"]; }, "ascending");
+  refuses([](auto& l) { l[0]["word"] = 1000; }, "found the word 1000, expected");
+  refuses([](auto& l) { l[0]["word"] = 5.7; }, "word_labels, word");
+  refuses([](auto& l) { l[0]["word"] = 1e300; }, "word_labels, word");
+  refuses([](auto& l) { l[0]["labels"] = {"b", "a"}; }, "are not sorted");
+  refuses([](auto& l) { l[0]["labels"] = {"a", "a"}; }, "are not sorted");
+  refuses([](auto& l) { l[0]["labels"] = {""}; }, "is empty");
+  refuses([](auto& l) { l[0]["labels"] = nlohmann::json::array(); }, "expected one or more");
+  // A run with the option whose words decide nothing has an empty list, so that a missing one is another vocabulary.
+  CHECK(to_json(vocabulary::of(rows({verbs[0]}), 1, {}, true)).at("word_labels").empty());
+  CHECK_FALSE(to_json(vocabulary::of(rows(verbs))).contains("word_labels"));
 }
 
 TEST_CASE("tokens of the form of a pattern are one word") {

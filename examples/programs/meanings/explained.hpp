@@ -141,6 +141,7 @@ inline explained_graph explained(meaning graph, found_graph const& found, found_
     if (auto const& n = e.graph.nodes[i]; !n.is_slot)
       for (auto const& label : v.labels_of_word(v.word(e.graph.tokens[static_cast<std::size_t>(n.last)])))
         e.labels.push_back({static_cast<int>(i), label, 1, {contribution{n.last, 1, {}}}});
+  std::stable_sort(e.labels.begin(), e.labels.end(), [](auto const& a, auto const& b) { return a.node < b.node; });
   if (!causes.heads.empty())
     for (index_t a = 0; a < members; ++a)
       for (index_t b = 0; b < a; ++b)

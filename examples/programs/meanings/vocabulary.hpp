@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -76,6 +77,7 @@ class vocabulary {
     }
     v.words_ = dictionary::build(counts, least_count);
     for (auto const& name : relations) v.relations_.add(name);
+    v.looks_up_ = look_up;
     if (look_up) v.choose_looked_up(train, labels);
     for (auto const& name : labels)
       if (!v.looked_up_.contains(name)) v.labels_.add(name);
@@ -215,12 +217,36 @@ class vocabulary {
     }
   }
 
+  /// Reads the labels that words decide from a checkpoint.  Throws data_error, or an exception of the JSON library.
+  void read_looked_up(nlohmann::json const& list) {
+    index_t least = dictionary::unknown;
+    for (auto const& one : list) {
+      auto const word = json_integer<index_t>(one.at("word"), "word_labels, word");
+      if (word < least || word >= words_.size())
+        throw data_error(fmt::format("word_labels: found the word {}, expected {} to {}, ascending", word, least,
+                                     words_.size() - 1));
+      least = word + 1;
+      auto labels = one.at("labels").get<std::vector<std::string>>();
+      if (labels.empty() || labels.front().empty() ||
+          std::adjacent_find(labels.begin(), labels.end(), std::greater_equal<>()) != labels.end())
+        throw data_error(
+            fmt::format("word_labels: the labels of the word {} are not sorted, or one of them is empty or "
+                        "there twice; expected one or more, ascending",
+                        word));
+      looked_up_.insert(labels.begin(), labels.end());
+      of_word_[word] = std::move(labels);
+    }
+    for (auto const& label : looked_up_)
+      if (labels_.find(label) >= 0) throw data_error("word_labels: the model also learns the label " + label);
+  }
+
   dictionary words_;
   numbering relations_, labels_, graph_labels_;
   std::vector<std::string> patterns_;
   std::vector<int> spans_;  // the numbers of tokens of spans, ascending
   bool isolated_ = false;   // there is an internal label (node)
   bool by_word_ = false;
+  bool looks_up_ = false;
   std::set<index_t> queried_;                            // if tokens are queried by word: the words that are queried
   std::set<std::string> looked_up_;                      // the labels that words decide
   std::map<index_t, std::vector<std::string>> of_word_;  // the labels that each word decides
@@ -234,7 +260,7 @@ inline nlohmann::json to_json(vocabulary const& v) {
   json["patterns"] = v.patterns_;
   json["spans"] = v.spans_;
   json["isolated"] = v.isolated_;
-  if (!v.of_word_.empty()) {
+  if (v.looks_up_) {
     json["word_labels"] = nlohmann::json::array();
     for (auto const& [word, labels] : v.of_word_) json["word_labels"].push_back({{"word", word}, {"labels", labels}});
   }
@@ -257,14 +283,8 @@ inline vocabulary vocabulary::from(nlohmann::json const& json, std::string const
     v.by_word_ = json.contains("queried");
     if (v.by_word_)
       for (index_t const word : json_integers<index_t>(json.at("queried"), "queried")) v.queried_.insert(word);
-    if (json.contains("word_labels"))
-      for (auto const& one : json.at("word_labels")) {
-        auto labels = one.at("labels").get<std::vector<std::string>>();
-        v.looked_up_.insert(labels.begin(), labels.end());
-        v.of_word_[one.at("word").get<index_t>()] = std::move(labels);
-      }
-    for (auto const& label : v.looked_up_)
-      if (v.labels_.find(label) >= 0) throw data_error("word_labels: the model also learns the label " + label);
+    v.looks_up_ = json.contains("word_labels");
+    if (v.looks_up_) v.read_looked_up(json.at("word_labels"));
     return v;
   } catch (nlohmann::json::exception const&) {
   } catch (data_error const& e) {

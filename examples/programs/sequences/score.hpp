@@ -70,7 +70,7 @@ inline share total(std::map<std::string, share> const& kinds) {
 /// sentence, also returns the fraction for each kind.
 part_scores score(program const& p, test_part const& part, std::vector<std::string> const& hypotheses);
 
-/// Returns a line such as "test  exact match 12.3  BLEU tok:none 45.6", followed by a table of kinds.
+/// Returns a line such as "test  exact match 12.3  BLEU tok:none 45.6  chrF 67.8", followed by a table of kinds.
 std::string told(part_scores const& r);
 
 /// Returns the mean and the standard error of every score over those runs that have scores, as a text that names these
