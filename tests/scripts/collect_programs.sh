@@ -57,7 +57,7 @@ has '^Of 11 runs 11 are finished here, 11 of them failed'
 has '^\| run \| k=6 \| k=7 \| k=8 \| k=9 \| k=10 \| failed \| time \| machine \| commit \|$'
 has '^\| run \| generalisation \| as trees \| dev \| test \| failed '
 has '^\| run \| train \| test \| OOD lexical \| OOD structural \| failed '
-has '^\| run \| test, exact match \| test, BLEU none \| gen, exact match \| gen, BLEU none \| failed '
+has '^\| run \| test, exact match \| test, BLEU none \| test, chrF \| gen, exact match \| gen, BLEU none \| gen, chrF \| failed '
 has '^\| run \| dev, exact match \| dev, UAS \| dev, LAS \| test, exact match \| test, UAS \| test, LAS \| failed '
 has '^\| run \| dev, exact match \| dev, up to the order of conjuncts \| test, exact match '
 for name in "${runs[@]}"; do

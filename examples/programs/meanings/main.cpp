@@ -13,9 +13,9 @@ struct own_options : options {
 
   void each(option_list& f) override {
     f("preset", &preset,
-      "cfq-queries: for CFQ's questions, with --head predicates and the prior knowledge of --lists and "
-      "--implied-labels; cogs, slog: for their logical forms, with the prior knowledge of --word-labels; small: some "
-      "thousand sentences in a few minutes; smoke: a few seconds, to try a data set; it learns nothing")
+      "cfq-queries: for CFQ's questions, with --head predicates, --lists, --implied-labels; cogs, slog: for their "
+      "logical forms, with --word-labels; small: some thousand sentences in a few minutes; smoke: a few seconds, to "
+      "try a data set; it learns nothing")
         .one_of({"cfq-queries", "cogs", "slog", "small", "smoke"})
         .free();
     options::each(f);

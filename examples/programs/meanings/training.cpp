@@ -57,8 +57,7 @@ void options::each(option_list& f) {
       .shapes()
       .newer();
   f("word-labels", &word_labels,
-    "Labels of nodes that words decide are looked up, not learned: prior knowledge that a word has them everywhere if "
-    "it has them wherever training has it")
+    "Labels of nodes that a word always has in training are looked up, not learned: prior knowledge about words")
       .opposite("no-word-labels")
       .shapes()
       .newer();
