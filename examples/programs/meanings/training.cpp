@@ -56,8 +56,7 @@ void options::each(option_list& f) {
       .opposite("no-implied-labels")
       .shapes()
       .newer();
-  f("word-labels", &word_labels,
-    "Labels of nodes that a word always has in training are looked up, not learned: prior knowledge about words")
+  f("word-labels", &word_labels, "Look up the labels of nodes that words decide: prior knowledge about words")
       .opposite("no-word-labels")
       .shapes()
       .newer();
