@@ -331,10 +331,9 @@ std::string told(part_scores const& p) {
 
 /// Returns how many labels of nodes there are, and how many of them are looked up.
 std::string labels_told(vocabulary const& v) {
-  auto const all = v.labels().size() + v.looked_up().size();
-  auto text = fmt::format("{} label{} of nodes", all, all == 1 ? "" : "s");
-  if (!v.looked_up().empty()) text += fmt::format(" ({} looked up by word)", v.looked_up().size());
-  return text;
+  auto const looked_up = v.looked_up().size(), all = v.labels().size() + looked_up;
+  return fmt::format("{} label{} of nodes{}", all, all == 1 ? "" : "s",
+                     looked_up == 0 ? "" : fmt::format(" ({} looked up by word)", looked_up));
 }
 
 void describe(graph_training& work, data_set const& data, options const& o) {
