@@ -123,6 +123,14 @@ json tokens(json const& question) {
   return {{"tokens", all}};
 }
 
+/// Adds hypotheses, each with its references, to a counter of n-grams.
+void add_lines(auto& counted, strings const& hypotheses, std::vector<strings> const& references) {
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+    std::vector<std::string_view> const of_line(references.at(i).begin(), references.at(i).end());
+    counted.add(hypotheses[i], of_line);
+  }
+}
+
 json bleu(json const& question) {
   triad::text::bleu counted(kind_of(question));
   auto const hypotheses = question.at("hypotheses").get<strings>();
@@ -132,10 +140,7 @@ json bleu(json const& question) {
     for (auto const& r : references) first.push_back(r.at(0));
     return triad::text::corpus_bleu(hypotheses, first, kind_of(question)).score;  // throws the error
   }
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    std::vector<std::string_view> const of_line(references.at(i).begin(), references.at(i).end());
-    counted.add(hypotheses[i], of_line);
-  }
+  add_lines(counted, hypotheses, references);
   auto const s = counted.score();
   return {{"score", s.score},
           {"brevity", s.brevity},
@@ -146,12 +151,7 @@ json bleu(json const& question) {
 
 json chrf(json const& question) {
   triad::text::chrf counted;
-  auto const hypotheses = question.at("hypotheses").get<strings>();
-  auto const references = question.at("references").get<std::vector<strings>>();
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    std::vector<std::string_view> const of_line(references.at(i).begin(), references.at(i).end());
-    counted.add(hypotheses[i], of_line);
-  }
+  add_lines(counted, question.at("hypotheses").get<strings>(), question.at("references").get<std::vector<strings>>());
   return {{"score", counted.score().score}};
 }
 

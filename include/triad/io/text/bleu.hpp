@@ -19,11 +19,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "triad/core/errors.hpp"
 #include "triad/io/text/bleu_tokens.hpp"
+#include "triad/io/text/ngrams.hpp"
 
 namespace triad::text {
 
@@ -65,14 +65,12 @@ class bleu {
     counts_.reference_length += nearest;
 
     for (std::size_t n = 1; n <= bleu_score::longest; ++n) {
-      counts most;
+      ngram_counts most;
       for (auto const& r : theirs)
         for (auto const& [ngram, times] : ngrams(r, n)) most[ngram] = std::max(most[ngram], times);
-      for (auto const& [ngram, times] : ngrams(words, n)) {
-        counts_.possible[n - 1] += times;
-        if (auto const found = most.find(ngram); found != most.end())
-          counts_.matched[n - 1] += std::min(times, found->second);
-      }
+      auto const proposed = ngrams(words, n);
+      for (auto const& [ngram, times] : proposed) counts_.possible[n - 1] += times;
+      counts_.matched[n - 1] += matched_ngrams(proposed, most);
     }
   }
 
@@ -95,19 +93,6 @@ class bleu {
   }
 
  private:
-  using counts = std::unordered_map<std::string, long long>;
-
-  // No token contains white space, so a space can separate the tokens of an n-gram.
-  static counts ngrams(std::vector<std::string> const& words, std::size_t n) {
-    counts result;
-    for (std::size_t first = 0; first + n <= words.size(); ++first) {
-      std::string ngram;
-      for (std::size_t i = first; i < first + n; ++i) (ngram += words[i]) += ' ';
-      ++result[ngram];
-    }
-    return result;
-  }
-
   bleu_tokens tokens_;
   bleu_score counts_;
 };
@@ -115,12 +100,7 @@ class bleu {
 /// Returns the BLEU of hypotheses with one reference each.
 inline bleu_score corpus_bleu(std::span<std::string const> hypotheses, std::span<std::string const> references,
                               bleu_tokens tokens) {
-  if (hypotheses.size() != references.size())
-    throw data_error("BLEU: " + std::to_string(hypotheses.size()) + " hypotheses but " +
-                     std::to_string(references.size()) + " references; give one line each");
-  bleu counted(tokens);
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) counted.add(hypotheses[i], references[i]);
-  return counted.score();
+  return score_of_corpus("BLEU", bleu(tokens), hypotheses, references);
 }
 
 }  // namespace triad::text

@@ -12,17 +12,15 @@
 // Of several references of a line, the one with the highest chrF of this line counts; of equal ones, the first.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <vector>
 
 #include "triad/core/errors.hpp"
-#include "triad/io/text/characters.hpp"
+#include "triad/io/text/bleu_tokens.hpp"
+#include "triad/io/text/ngrams.hpp"
 
 namespace triad::text {
 
@@ -46,11 +44,11 @@ class chrf {
   /// Adds a line with one or several reference translations.  Throws data_error if there is no reference translation.
   void add(std::string_view hypothesis, std::span<std::string_view const> references) {
     if (references.empty()) throw data_error("chrF: a line without a reference; give each hypothesis at least one");
-    auto const ours = ngrams(hypothesis);
+    auto const ours = counts_of(hypothesis);
     chrf_score best;
     best.score = -1;
     for (auto const reference : references) {
-      auto one = compared(ours, ngrams(reference));
+      auto one = compared(ours, counts_of(reference));
       one.score = of(one);
       if (one.score > best.score) best = one;
     }
@@ -68,19 +66,12 @@ class chrf {
   }
 
  private:
-  using counts = std::array<std::unordered_map<std::string, long long>, chrf_score::longest>;
+  using counts = std::array<ngram_counts, chrf_score::longest>;
 
-  static counts ngrams(std::string_view line) {
-    std::vector<std::string> letters;
-    for (auto& letter : characters(line))
-      if (!is_space(character_at(letter, 0).code)) letters.push_back(std::move(letter));
+  static counts counts_of(std::string_view line) {
+    auto const letters = tokenize(line, bleu_tokens::characters);
     counts result;
-    for (std::size_t n = 1; n <= chrf_score::longest; ++n)
-      for (std::size_t first = 0; first + n <= letters.size(); ++first) {
-        std::string ngram;
-        for (std::size_t i = first; i < first + n; ++i) ngram += letters[i];
-        ++result[n - 1][ngram];
-      }
+    for (std::size_t n = 1; n <= chrf_score::longest; ++n) result[n - 1] = ngrams(letters, n);
     return result;
   }
 
@@ -88,11 +79,9 @@ class chrf {
     chrf_score s;
     for (std::size_t n = 0; n < chrf_score::longest; ++n) {
       for (auto const& [ngram, times] : theirs[n]) s.reference[n] += times;
-      for (auto const& [ngram, times] : ours[n]) {
-        if (!theirs[n].empty()) s.proposed[n] += times;
-        if (auto const found = theirs[n].find(ngram); found != theirs[n].end())
-          s.matched[n] += std::min(times, found->second);
-      }
+      if (theirs[n].empty()) continue;
+      for (auto const& [ngram, times] : ours[n]) s.proposed[n] += times;
+      s.matched[n] = matched_ngrams(ours[n], theirs[n]);
     }
     return s;
   }
@@ -118,12 +107,7 @@ class chrf {
 
 /// Returns the chrF of hypotheses with one reference each.
 inline chrf_score corpus_chrf(std::span<std::string const> hypotheses, std::span<std::string const> references) {
-  if (hypotheses.size() != references.size())
-    throw data_error("chrF: " + std::to_string(hypotheses.size()) + " hypotheses but " +
-                     std::to_string(references.size()) + " references; give one line each");
-  chrf counted;
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) counted.add(hypotheses[i], references[i]);
-  return counted.score();
+  return score_of_corpus("chrF", chrf(), hypotheses, references);
 }
 
 }  // namespace triad::text
