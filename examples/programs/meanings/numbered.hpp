@@ -75,8 +75,7 @@ inline std::optional<example> numbered(meaning const& given, vocabulary const& v
         return fail("a node has neither an edge nor a label, unlike all in the training set");
       label(v.label_of_isolated());
     }
-    auto const known =
-        n.is_slot ? std::vector<std::string>() : v.labels_of_word(e.tokens[static_cast<std::size_t>(n.last)]);
+    auto const& known = v.labels_of_word(n.is_slot ? -1 : e.tokens[static_cast<std::size_t>(n.last)]);
     std::vector<std::string> decided;
     for (auto const& name : m.node_labels[i]) {
       if (v.looked_up().contains(name)) {

@@ -105,7 +105,7 @@ class vocabulary {
   bool by_word() const { return by_word_; }
   /// The labels that words decide.  No model learns them.
   std::set<std::string> const& looked_up() const { return looked_up_; }
-  /// The labels that a word decides, in ascending order.
+  /// The labels that a word decides, in ascending order.  The number -1, for a slot, has none.
   std::vector<std::string> const& labels_of_word(index_t word) const {
     static std::vector<std::string> const none;
     auto const found = of_word_.find(word);
