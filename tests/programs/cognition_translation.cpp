@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "sequences/cognition/score.hpp"
@@ -29,18 +30,17 @@ translation_data const& made() {
   return data;
 }
 
+/// Returns the place of the row whose member is `word`.
+int place_of(auto const& table, auto member, std::string const& word) {
+  for (int i = 0; i < grammar::count_of(table); ++i)
+    if (grammar::at(table, i).*member == word) return i;
+  FAIL(word);
+  return -1;
+}
 int place_of(auto const& table, std::string const& source) {
-  for (int i = 0; i < grammar::count_of(table); ++i)
-    if (grammar::at(table, i).source == source) return i;
-  FAIL(source);
-  return -1;
+  return place_of(table, &std::remove_cvref_t<decltype(table[0])>::source, source);
 }
-int verb_of(auto const& table, std::string const& past) {
-  for (int i = 0; i < grammar::count_of(table); ++i)
-    if (grammar::at(table, i).past == past) return i;
-  FAIL(past);
-  return -1;
-}
+int verb_of(auto const& table, std::string const& past) { return place_of(table, &grammar::verb::past, past); }
 
 grammar::noun_phrase thing(int determiner, std::string const& adjective, std::string const& noun,
                            grammar::modifier with = {}) {
