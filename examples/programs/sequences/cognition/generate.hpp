@@ -16,13 +16,12 @@
 
 #include <array>
 #include <cstddef>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "distinct_pairs.hpp"
 #include "options.hpp"
 #include "sequences/data.hpp"
-#include "shared/report/refuse.hpp"
 #include "triad/core/random.hpp"
 
 namespace triad::programs::cognition {
@@ -94,7 +93,7 @@ class command_generator {
 
   template <class Draw>
   text_pair fresh(std::string const& kind, Draw&& draw) {
-    for (int tries = 0; tries < 10000; ++tries) {
+    return distinct_([&] {
       auto const phrases = draw();
       text_pair pair{phrases.front().command(), phrases.front().actions(), kind};
       for (std::size_t i = 1; i < phrases.size(); ++i) {
@@ -102,13 +101,12 @@ class command_generator {
         pair.source += (after ? " after " : " then ") + phrases[i].command();
         pair.target = after ? phrases[i].actions() + " " + pair.target : pair.target + " " + phrases[i].actions();
       }
-      if (seen_.insert(pair.source).second) return pair;
-    }
-    refuse("the grammar has hardly any sentences left that were not drawn: ask for fewer (--sentences, --test-size)");
+      return pair;
+    });
   }
 
   counter_random random_;
-  std::set<std::string> seen_;
+  distinct_pairs distinct_;
 };
 
 /// Generates all parts of the data.  No sentence is in two parts, and no sentence except "spin" occurs twice.

@@ -17,6 +17,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <set>
 #include <span>
 #include <string>
@@ -27,6 +28,7 @@
 #include <vector>
 
 #include "cter.hpp"
+#include "distinct_pairs.hpp"
 #include "options.hpp"
 #include "shared/data/new_data.hpp"
 #include "shared/data/text_pairs.hpp"
@@ -65,7 +67,7 @@ class generator {
   /// Draws `count` different compounds of a kind, of at most compounds_of_kind.
   std::vector<compound> compounds(int kind, int count) {
     std::vector<int> places(compounds_of_kind);
-    for (int i = 0; i < compounds_of_kind; ++i) places[static_cast<std::size_t>(i)] = i;
+    std::iota(places.begin(), places.end(), 0);
     shuffle(places);
     places.resize(static_cast<std::size_t>(count));
     std::sort(places.begin(), places.end());
@@ -88,14 +90,14 @@ class generator {
 
   /// Draws a sentence that was not drawn before.
   text_pair next() {
-    return fresh([this] { return draw(); });
+    return distinct_([this] { return pair_of(draw()); });
   }
 
   /// Draws a sentence with the compound.
   text_pair next(compound const& c) {
-    auto pair = fresh([&] {
+    auto pair = distinct_([&] {
       for (;;)
-        if (auto s = draw(); put(c, s)) return s;
+        if (auto s = draw(); put(c, s)) return pair_of(s);
     });
     pair.kind = at(kind_names, c.kind);
     return pair;
@@ -126,7 +128,7 @@ class generator {
   }
   std::vector<int> half(int count) {
     std::vector<int> all(static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i) all[static_cast<std::size_t>(i)] = i;
+    std::iota(all.begin(), all.end(), 0);
     shuffle(all);
     all.resize(all.size() / 2);
     return all;
@@ -237,18 +239,11 @@ class generator {
     return true;
   }
 
-  template <class Draw>
-  text_pair fresh(Draw&& drawn) {
-    for (int tries = 0; tries < 10000; ++tries) {
-      auto const s = drawn();
-      if (auto source = s.source(); seen_.insert(source).second) return {std::move(source), s.target(), {}};
-    }
-    refuse("the grammar has hardly any sentences left that were not drawn: ask for fewer (--sentences, --test-size)");
-  }
+  static text_pair pair_of(sentence const& s) { return {s.source(), s.target(), {}}; }
 
   counter_random choice_, random_;  // of held-out words and compounds; of sentences
   held_words held_verbs_, held_prepositions_;
-  std::unordered_set<std::string> seen_;
+  distinct_pairs distinct_;
 };
 
 }  // namespace translation
