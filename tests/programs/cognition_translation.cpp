@@ -319,6 +319,10 @@ TEST_CASE("a folder of the task is read, its references have no errors, and one 
   spoil(atom_class::noun);
   CHECK_THAT(rate("CTER instance"), WithinAbs(100.0 / 210, 1e-9));
   CHECK_THAT(rate("CTER aggregate"), WithinAbs(100.0 / 42, 1e-9));
+  CHECK_THAT(rate("CTER instance of NP"), WithinAbs(100.0 / 70, 1e-9));
+  CHECK_THAT(rate("CTER aggregate of NP"), WithinAbs(100.0 / 14, 1e-9));
+  CHECK(rate("CTER instance of VP") == 0);
+  CHECK(rate("CTER aggregate of PP") == 0);
 
   // CTER accepts both translations of an adjective, and does not read measure words.
   auto const right = [&](char const* hypothesis) { return translates(hypothesis, "heavy horse at the market", known); };

@@ -103,7 +103,7 @@ TEST_CASE("a lexicon and lines that do not fit are refused with their place") {
   CHECK_THROWS_WITH(lexicon::read(folder / "none"), contains("cannot be opened"));
 
   list const five(5, "every dog"), four(4, "every dog");
-  CHECK_THROWS_WITH(score(four, five, small()), contains("4 translations but 5 compounds"));
+  CHECK_THROWS_WITH(score(four, five, small()), contains("4 translations and 5 kinds but 5 compounds"));
   CHECK_THROWS_WITH(score(four, four, small()), contains("groups of five"));
   list mixed = five;
   mixed[3] = "the dog";
@@ -111,6 +111,38 @@ TEST_CASE("a lexicon and lines that do not fit are refused with their place") {
   CHECK_THROWS_WITH(score(five, list(5, "every wolf"), small()),
                     contains("compound 1, 'every wolf': 'wolf' is no atom"));
   CHECK_THROWS_WITH(score(five, list(5, " "), small()), contains("compound is empty"));
+}
+
+TEST_CASE("errors are counted for each kind of compound, and the kinds add up to all") {
+  list compounds, kinds, hypotheses;
+  auto const five = [&](char const* compound, char const* kind, list const& answers) {
+    for (auto const& answer : answers) {
+      compounds.emplace_back(compound);
+      kinds.emplace_back(kind);
+      hypotheses.push_back(answer);
+    }
+  };
+  five("every dog", "NP", {"每只狗", "每只猫", "每只狗", "狗每", "每只犬"});  // two wrong lines
+  five("the dog", "NP", list(5, "狗跑了"));
+  five("saw the dog", "VP", list(5, "看到狗"));
+  five("near the dog", "PP", list(5, "狗"));  // all wrong
+  auto const of = scores_by_kind(hypotheses, compounds, kinds, small());
+  REQUIRE(of.size() == 3);
+  CHECK_THAT(of.at("NP").instance(), WithinAbs(0.2, 1e-12));
+  CHECK_THAT(of.at("NP").aggregate(), WithinAbs(0.5, 1e-12));
+  CHECK(of.at("VP").wrong_lines == 0);
+  CHECK(of.at("VP").lines == 5);
+  CHECK(of.at("PP").instance() == 1);
+  CHECK(of.at("PP").aggregate() == 1);
+  auto const all = score(hypotheses, compounds, small());
+  CHECK(all.lines == 20);
+  CHECK(all.wrong_lines == 7);
+  CHECK(all.groups == 4);
+  CHECK(all.wrong_groups == 2);
+  kinds[3] = "VP";
+  CHECK_THROWS_WITH(scores_by_kind(hypotheses, compounds, kinds, small()),
+                    contains("lines 1 and 4 have the compound 'every dog', but are of the kinds NP and VP"));
+  CHECK_THROWS_WITH(scores_by_kind(hypotheses, compounds, list(4, "NP"), small()), contains("4 kinds"));
 }
 
 TEST_CASE("a lexicon may name the classes of its atoms, which may be phrases") {

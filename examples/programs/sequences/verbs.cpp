@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "score.hpp"
 #include "shared/cli/outputs.hpp"
@@ -38,13 +43,36 @@ std::string shown_name(std::string const& figure) {
 }  // namespace
 
 std::string told(part_scores const& r) {
+  // A score such as "CTER instance of NP" is shown in the table of kinds, in the column "CTER instance".
+  std::vector<std::string> columns;
+  std::map<std::pair<std::string, std::string>, double> of_kinds;  // by column and kind
+  auto const in_table = [&](figure const& f) {
+    for (auto const& k : r.kinds) {
+      auto const ending = " of " + k.kind;
+      if (!f.name.ends_with(ending)) continue;
+      auto const column = f.name.substr(0, f.name.size() - ending.size());
+      if (std::find(columns.begin(), columns.end(), column) == columns.end()) columns.push_back(column);
+      of_kinds[{column, k.kind}] = f.value;
+      return true;
+    }
+    return false;
+  };
   auto text = printable_name(r.part);
-  for (auto const& f : r.figures) text += fmt::format("  {} {:.1f}", shown_name(f.name), f.value);
+  for (auto const& f : r.figures)
+    if (!in_table(f)) text += fmt::format("  {} {:.1f}", shown_name(f.name), f.value);
   text += '\n';
   if (r.kinds.empty()) return text;
-  text_table table({r.part, "right", "sentences"});
-  for (auto const& [kind, percent, all] : r.kinds)
-    table.row({kind, fmt::format("{:.1f}", percent), std::to_string(all)});
+  std::vector<std::string> header{r.part, "right", "sentences"};
+  header.insert(header.end(), columns.begin(), columns.end());
+  text_table table(header);
+  for (auto const& [kind, percent, all] : r.kinds) {
+    std::vector<std::string> row{kind, fmt::format("{:.1f}", percent), std::to_string(all)};
+    for (auto const& column : columns) {
+      auto const found = of_kinds.find({column, kind});
+      row.push_back(found == of_kinds.end() ? "" : fmt::format("{:.1f}", found->second));
+    }
+    table.row(row);
+  }
   return text + table.text();
 }
 

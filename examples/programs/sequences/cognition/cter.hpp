@@ -15,10 +15,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lexicon.hpp"
 #include "shared/report/refuse.hpp"
@@ -120,27 +122,49 @@ inline void check_compounds(std::span<std::string const> compounds, lexicon cons
   }
 }
 
-/// Scores translations.  Translation i belongs to compound i.  Throws data_error in the cases of check_compounds(), and
-/// if the numbers of lines differ.
-inline cter score(std::span<std::string const> hypotheses, std::span<std::string const> compounds,
-                  lexicon const& known) {
-  if (hypotheses.size() != compounds.size())
-    refuse("there are {} translations but {} compounds; give one line each, in the order of the test set",
-           hypotheses.size(), compounds.size());
+namespace detail {
+
+/// Adds the group of five lines that begins with line `first` to the counts.
+inline void count_group(cter& counts, std::size_t first, std::span<std::string const> hypotheses,
+                        std::span<std::string const> compounds, lexicon const& known) {
+  long wrong = 0;
+  for (std::size_t i = first; i < first + contexts; ++i)
+    wrong += translates(hypotheses[i], compounds[i], known) ? 0 : 1;
+  counts.lines += static_cast<long>(contexts);
+  counts.wrong_lines += wrong;
+  ++counts.groups;
+  counts.wrong_groups += wrong > 0 ? 1 : 0;
+}
+
+}  // namespace detail
+
+/// Scores translations.  Translation i belongs to compound i.  kinds[i] is the kind of compound i, such as "NP".
+/// Returns the counts of each kind.  Throws data_error in the cases of check_compounds(), if the numbers of lines
+/// differ, or if the five lines of a compound have several kinds.
+inline std::map<std::string, cter> scores_by_kind(std::span<std::string const> hypotheses,
+                                                  std::span<std::string const> compounds,
+                                                  std::span<std::string const> kinds, lexicon const& known) {
+  if (hypotheses.size() != compounds.size() || kinds.size() != compounds.size())
+    refuse("there are {} translations and {} kinds but {} compounds; give one line each, in the order of the test set",
+           hypotheses.size(), kinds.size(), compounds.size());
   check_compounds(compounds, known);
-  cter result;
+  std::map<std::string, cter> result;
   for (std::size_t first = 0; first < compounds.size(); first += contexts) {
-    bool right = true;
-    for (std::size_t i = first; i < first + contexts; ++i) {
-      bool const this_right = translates(hypotheses[i], compounds[i], known);
-      right = right && this_right;
-      ++result.lines;
-      result.wrong_lines += this_right ? 0 : 1;
-    }
-    ++result.groups;
-    result.wrong_groups += right ? 0 : 1;
+    for (std::size_t i = first; i < first + contexts; ++i)
+      if (kinds[i] != kinds[first])
+        refuse("lines {} and {} have the compound '{}', but are of the kinds {} and {}; expected one kind", first + 1,
+               i + 1, compounds[first], kinds[first], kinds[i]);
+    detail::count_group(result[kinds[first]], first, hypotheses, compounds, known);
   }
   return result;
+}
+
+/// The same, for all kinds together.
+inline cter score(std::span<std::string const> hypotheses, std::span<std::string const> compounds,
+                  lexicon const& known) {
+  std::vector<std::string> const one_kind(compounds.size());
+  auto const all = scores_by_kind(hypotheses, compounds, one_kind, known);
+  return all.empty() ? cter{} : all.begin()->second;
 }
 
 }  // namespace triad::programs::cognition

@@ -68,7 +68,7 @@ inline std::optional<compound_list> read_compounds(std::string const& folder, da
 
 /// Returns the BLEU scores "zh" and "char" of Chinese text, and chrF.  If all references are ASCII, "none", which
 /// compares the words that spaces separate, replaces "zh".  For cg-test, also returns the two rates of CTER if `list`
-/// has the compounds.
+/// has the compounds, of all lines and of each kind of compound.
 inline std::vector<figure> chinese_figures(std::optional<compound_list> const& list, sequences::test_part const& part,
                                            std::vector<std::string> const& hypotheses) {
   using text::bleu_tokens;
@@ -83,6 +83,14 @@ inline std::vector<figure> chinese_figures(std::optional<compound_list> const& l
   auto const errors = score(ours, list->compounds, list->known);
   result.push_back({"CTER instance", 100 * errors.instance()});
   result.push_back({"CTER aggregate", 100 * errors.aggregate()});
+  std::vector<std::string> kinds;
+  for (auto const& pair : part.pairs) kinds.push_back(pair.kind);
+  auto const of_kinds = scores_by_kind(ours, list->compounds, kinds, list->known);
+  if (of_kinds.size() < 2) return result;
+  for (auto const& [kind, counts] : of_kinds) {
+    result.push_back({"CTER instance of " + kind, 100 * counts.instance()});
+    result.push_back({"CTER aggregate of " + kind, 100 * counts.aggregate()});
+  }
   return result;
 }
 
