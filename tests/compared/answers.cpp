@@ -9,6 +9,7 @@
 //   learn        words [[word, count] ...], most, least, file (written)
 //   cut          file (merges), lines      the lines in parts, and the parts joined again
 //   bytes        folder, texts             numbers [[number ...] ...], and the texts decoded from them
+//   wordpiece    folder, texts             numbers [[number ...] ...]
 //   tokens       kind, lines               tokens [[token ...] ...]
 //   bleu         kind, hypotheses, references [[line of each] ...]       score, brevity, precision, matched, possible
 //   chrf         hypotheses, references [[line of each] ...]             score
@@ -41,6 +42,7 @@
 #include "triad/io/text/byte_bpe.hpp"
 #include "triad/io/text/chrf.hpp"
 #include "triad/io/text/conllu.hpp"
+#include "triad/io/text/wordpiece.hpp"
 #include "triad/tree/s_expression.hpp"
 
 namespace {
@@ -106,6 +108,13 @@ json bytes(json const& question) {
     texts.push_back(vocabulary.decode(found));
   }
   return {{"numbers", numbers}, {"texts", texts}};
+}
+
+json wordpiece(json const& question) {
+  auto vocabulary = triad::text::wordpiece::read(text_of(question, "folder"));
+  json numbers = json::array();
+  for (auto const& text : question.at("texts").get<strings>()) numbers.push_back(vocabulary.numbers(text));
+  return {{"numbers", numbers}};
 }
 
 triad::text::bleu_tokens kind_of(json const& question) {
@@ -215,10 +224,11 @@ json enhanced(json const& question) {
 
 json answer(json const& question) {
   static constexpr std::pair<std::string_view, json (*)(json const&)> all[] = {
-      {"conllu", conllu}, {"tree", tree},     {"learn", learn}, {"cut", cut},
-      {"bytes", bytes},   {"tokens", tokens}, {"bleu", bleu},   {"safetensors", safetensors},
-      {"query", query},   {"same", same},     {"graph", graph}, {"enhanced", enhanced},
-      {"chrf", chrf}};
+      {"conllu", conllu},     {"tree", tree},   {"learn", learn},
+      {"cut", cut},           {"bytes", bytes}, {"wordpiece", wordpiece},
+      {"tokens", tokens},     {"bleu", bleu},   {"safetensors", safetensors},
+      {"query", query},       {"same", same},   {"graph", graph},
+      {"enhanced", enhanced}, {"chrf", chrf}};
   auto const asked = text_of(question, "ask");
   for (auto const& [name, of] : all)
     if (name == asked) return of(question);

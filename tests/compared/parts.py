@@ -1,4 +1,4 @@
-"""Byte-pair encodings: merges are learned and applied as in subword-nmt, and byte-level merges are applied as in
+"""Byte-pair encodings: merges are learned and applied as in subword-nmt, and byte-level merges and WordPiece as in
 tokenizers.
 SPDX-License-Identifier: Apache-2.0"""
 import collections
@@ -8,11 +8,12 @@ import io
 import json
 import os
 import re
+import unicodedata
 
 import draws
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
 SPACES = [" ", "  ", "\t", "\n", "\n\n", "\u00a0", "\u3000", "\r\n", "   ", "\u2003"]
@@ -85,6 +86,43 @@ def bytes_and_parts(ask, draw, folder, report):
             report.same(f"the text of the numbers of {text!r}", mine["texts"][i] if "texts" in mine else mine, text)
 
 
+def words_and_pieces(ask, draw, folder, report):
+    """WordPiece of BERT, with and without lower case, accents and the division of Chinese text."""
+    questions, expected = [], []
+    forms = [(True, None, True), (False, None, True), (True, False, False), (False, True, True)]
+    for k, (lower, strip, chinese) in enumerate(forms):
+        there = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+        there.normalizer = normalizers.BertNormalizer(
+            lowercase=lower, strip_accents=strip, handle_chinese_chars=chinese)
+        there.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        there.train_from_iterator([text_with_spaces(draw) for _ in range(300)], trainers.WordPieceTrainer(
+            vocab_size=1500, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]"], show_progress=False))
+        under = os.path.join(folder, f"pieces{k}")
+        os.makedirs(under)
+        there.save(os.path.join(under, "tokenizer.json"))
+        texts = [text_with_spaces(draw) for _ in range(500)]
+        codes = (c for c in range(1, 0x110000, 61) if not 0xd800 <= c < 0xe000)
+        texts += [f"a{chr(c)}b" for c in codes if unicodedata.category(chr(c)) != "Cn"]
+        questions.append({"ask": "wordpiece", "folder": under, "texts": texts})
+        expected.append([there.encode(text).ids for text in texts])
+    for q, mine, theirs in zip(questions, ask(questions), expected):
+        for i, text in enumerate(q["texts"]):
+            report.same(f"pieces of {text!r}", mine["numbers"][i] if "numbers" in mine else mine, theirs[i])
+
+
+def special_in_text(ask, folder, report):
+    under = os.path.join(folder, "special")
+    os.makedirs(under)
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[", "sep", "]", "a"]
+    there = Tokenizer(models.WordPiece({token: i for i, token in enumerate(tokens)}, unk_token="[UNK]"))
+    there.normalizer, there.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
+    there.add_special_tokens(["[SEP]"])
+    there.save(os.path.join(under, "tokenizer.json"))
+    mine = ask([{"ask": "wordpiece", "folder": under, "texts": ["a [SEP]"]}])[0]
+    report.differs_as_written(f"tokenizers {importlib.metadata.version('tokenizers')}",
+                              "the name of a special token in a text", mine.get("numbers"), [there.encode("a [SEP]").ids], [[7, 4, 5, 6]], [[7, 3]])
+
+
 def pair_twice(ask, folder, report):
     under = os.path.join(folder, "twice")
     os.makedirs(under)
@@ -114,5 +152,7 @@ def part_with_mark(ask, folder, report):
 def compare(ask, draw, folder, report):
     words_and_parts(ask, draw, folder, report)
     bytes_and_parts(ask, draw, folder, report)
+    words_and_pieces(ask, draw, folder, report)
+    special_in_text(ask, folder, report)
     part_with_mark(ask, folder, report)
     pair_twice(ask, folder, report)
