@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "tests/io/published_roberta.hpp"
+#include "tests/io/published_encoder.hpp"
 #include "tests/io/scratch_folder.hpp"
 #include "tests/ragged.hpp"
 #include "triad/batches/pair_loader.hpp"
@@ -27,15 +27,15 @@ using namespace triad;
 using triad::test::contains;
 using triad::test::scratch_folder;
 
-constexpr test::roberta_sizes sizes;
+constexpr test::encoder_sizes sizes;
 constexpr index_t width = sizes.width, layers = sizes.layers, heads = sizes.heads, hidden = sizes.hidden,
                   words = sizes.tokens, positions = sizes.positions;
 constexpr index_t end_token = 2;
 
-using weights = test::roberta_weights;
-nlohmann::json config() { return test::roberta_json(); }
+using weights = test::encoder_weights;
+nlohmann::json config() { return test::encoder_json(); }
 void write(scratch_folder const& folder, weights const& w, nlohmann::json const& json = config()) {
-  test::write_roberta(folder / "", w, json);
+  test::write_encoder(folder / "", w, json);
 }
 
 template <class T>
@@ -314,7 +314,7 @@ TEST_CASE("a model that is no RoBERTa's is not given one's weights") {
   z.target_tokens = 5;
   z.encoder = z.decoder = {.layer = {width, heads, hidden}, .layers = 2};
   parameter_set<fused_transformer<double>, reference::backend> other{fused_transformer<double>(z), holding::values};
-  CHECK_THROWS_WITH(load_roberta(folder / "", other), contains("a RoBERTa encoder has no source.table"));
+  CHECK_THROWS_WITH(load_roberta(folder / "", other), contains("a published encoder has no source.table"));
 }
 
 TEST_CASE("a config that is damaged, or of another kind of encoder, is refused with what was found") {

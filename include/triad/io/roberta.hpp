@@ -1,233 +1,28 @@
-// Reads a published RoBERTa encoder from the files of Hugging Face, config.json and model.safetensors in one folder.
+// Reads a published RoBERTa encoder.  io/encoder.hpp reads it, as every kind of encoder.
 // SPDX-License-Identifier: Apache-2.0
-//
-//   source.word                         embeddings.word_embeddings.weight                  (tokens, e)
-//   source.position                     embeddings.position_embeddings.weight              (positions, e)
-//   source.type                         embeddings.token_type_embeddings.weight            (1, e)
-//   source.norm                         embeddings.LayerNorm
-//   encoder.K.attention.query           encoder.layer.K.attention.self.query               key, value: the same; (e, e)
-//   encoder.K.attention.output, norm    encoder.layer.K.attention.output.dense, LayerNorm
-//   encoder.K.feed_forward.inner        encoder.layer.K.intermediate.dense                 (hidden, e)
-//   encoder.K.feed_forward.outer, norm  encoder.layer.K.output.dense, LayerNorm
-//
-// The left column has parameter paths of this library, and the right column has names in the file.  The names in the
-// file begin with `roberta.` or have no prefix.  In the file, the gain and bias of a norm are called weight and bias,
-// or gamma and beta. Other tensors of the file (a pooler, the head of a language model) are not read.  Other parameters
-// of the model (fuse-attention, the decoder) are not changed.
 #pragma once
 
-#include <algorithm>
-#include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <system_error>
-#include <utility>
-#include <vector>
 
-#include "triad/core/contracts.hpp"
-#include "triad/core/fields.hpp"
-#include "triad/io/checkpoint.hpp"
-#include "triad/io/json_file.hpp"
-#include "triad/io/safetensors.hpp"
+#include "triad/io/encoder.hpp"
 
 namespace triad {
 
-/// The sizes and options of the encoder, from config.json.
-struct roberta_config {
-  index_t width = 0, layers = 0, heads = 0,
-          hidden = 0;                 // hidden_size, num_hidden_layers, num_attention_heads, intermediate_size
-  index_t tokens = 0, positions = 0;  // vocab_size, max_position_embeddings
-  index_t padding = 1;                // pad_token_id; the position of a sequence's first token is one more
-  double epsilon = 1e-5;              // layer_norm_eps
-};
+using roberta_config = encoder_config;
 
-/// Reads folder/config.json and checks its values.
+/// Reads folder/config.json, checks its values, and refuses other kinds of encoders.
 inline roberta_config read_roberta_config(std::string const& folder) {
-  auto const path = (std::filesystem::path(folder) / "config.json").string();
-  auto const json = read_json_file(path);
-  auto const refuse = [&](std::string const& name, std::string const& expected) {
-    bool const known = json.is_object() && json.contains(name);
-    auto const found = known ? quoted(json.at(name)) : std::string("none");
-    throw data_error(path + ": expected " + expected + " as " + name + ", found " + found +
-                     "; only encoders of RoBERTa's kind can be read");
-  };
-  auto const count = [&](char const* name, index_t least) {
-    constexpr index_t most = index_t{1} << 31;
-    auto const known = json.is_object() ? json.find(name) : json.end();
-    if (known == json.end() || !known->is_number_integer() || *known < least || *known > most)
-      refuse(name, "an integer of " + std::to_string(least) + " or more");
-    return known->get<index_t>();
-  };
-  auto const one_of = [&](char const* name, std::vector<std::string> const& good, bool needed) {
-    if (!json.is_object() || (!needed && !json.contains(name))) return;
-    auto const known = json.find(name);
-    if (known != json.end() && known->is_string() &&
-        std::find(good.begin(), good.end(), known->get<std::string>()) != good.end())
-      return;
-    std::string all;
-    for (auto const& g : good) all += (all.empty() ? "" : " or ") + detail::printable(g);
-    refuse(name, all);
-  };
-  roberta_config c;
-  one_of("model_type", {"roberta", "xlm-roberta", "camembert"}, false);
-  c.width = count("hidden_size", 1);
-  c.layers = count("num_hidden_layers", 1);
-  if (c.layers > 63) refuse("num_hidden_layers", "63 or fewer");  // the largest number of layers of a fused_stack
-  c.heads = count("num_attention_heads", 1);
-  c.hidden = count("intermediate_size", 1);
-  c.tokens = count("vocab_size", 1);
-  if (json.contains("pad_token_id") && !json.at("pad_token_id").is_null()) c.padding = count("pad_token_id", 0);
-  c.positions = count("max_position_embeddings", c.padding + 2);
-  if (c.width % c.heads != 0) refuse("num_attention_heads", "a divisor of hidden_size " + std::to_string(c.width));
-  if (count("type_vocab_size", 1) != 1) refuse("type_vocab_size", "1");
-  one_of("hidden_act", {"gelu"}, true);
-  one_of("position_embedding_type", {"absolute"}, false);
-  auto const epsilon = json.find("layer_norm_eps");
-  if (epsilon == json.end() || !epsilon->is_number() || !(epsilon->get<double>() > 0))
-    refuse("layer_norm_eps", "a positive number");
-  c.epsilon = epsilon->get<double>();
-  return c;
+  return read_encoder_config(folder, encoder_kind::roberta);
 }
-
-/// Returns the path of the weights, folder/model.safetensors.  Throws data_error if the file is missing.  The message
-/// says which other files with weights the folder has.
-inline std::string roberta_weights_in(std::string const& folder) {
-  std::error_code ignored;
-  auto const in = std::filesystem::path(folder);
-  auto const path = (in / "model.safetensors").string();
-  if (std::filesystem::exists(path, ignored)) return path;
-  auto const refused = [&](std::string const& found, std::string const& advice) {
-    return path + ": found " + found + ", expected a safetensors file of all weights; " + advice;
-  };
-  if (std::filesystem::exists(in / "model.safetensors.index.json", ignored))
-    throw data_error(refused("several files with a model.safetensors.index.json",
-                             "join them: model.save_pretrained(folder, max_shard_size=\"100GB\") of transformers"));
-  for (auto const* name : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
-    if (std::filesystem::exists(in / name, ignored))
-      throw data_error(refused("only a " + std::string(name) + " next to it", "save the model as safetensors"));
-  throw data_error(refused("none", "give the folder of a published encoder"));
-}
-
-/// Returns the name of a parameter in the published file, without `roberta.`.  Returns nothing if the published encoder
-/// has no such parameter.
-inline std::optional<std::string> roberta_name(std::string const& path) {
-  struct entry {
-    std::string_view ours, theirs;
-  };
-  static constexpr entry embeddings[] = {{"word", "word_embeddings.weight"},
-                                         {"position", "position_embeddings.weight"},
-                                         {"type", "token_type_embeddings.weight"},
-                                         {"norm.gain", "LayerNorm.weight"},
-                                         {"norm.bias", "LayerNorm.bias"}};
-  static constexpr entry maps[] = {
-      {"attention.query.", "attention.self.query."},  {"attention.key.", "attention.self.key."},
-      {"attention.value.", "attention.self.value."},  {"attention.output.", "attention.output.dense."},
-      {"feed_forward.inner.", "intermediate.dense."}, {"feed_forward.outer.", "output.dense."}};
-  static constexpr entry norms[] = {{"attention.norm.gain", "attention.output.LayerNorm.weight"},
-                                    {"attention.norm.bias", "attention.output.LayerNorm.bias"},
-                                    {"feed_forward.norm.gain", "output.LayerNorm.weight"},
-                                    {"feed_forward.norm.bias", "output.LayerNorm.bias"}};
-  std::string_view rest = path;
-  if (rest.starts_with("source.")) {
-    rest.remove_prefix(7);
-    for (auto const& e : embeddings)
-      if (rest == e.ours) return "embeddings." + std::string(e.theirs);
-    return std::nullopt;
-  }
-  if (!rest.starts_with("encoder.")) return std::nullopt;
-  rest.remove_prefix(8);
-  auto const dot = rest.find('.');
-  if (dot == std::string_view::npos || dot == 0 || rest.find_first_not_of("0123456789") != dot) return std::nullopt;
-  auto const layer = "encoder.layer." + std::string(rest.substr(0, dot + 1));
-  rest.remove_prefix(dot + 1);
-  for (auto const& e : norms)
-    if (rest == e.ours) return layer + std::string(e.theirs);
-  for (auto const& e : maps)
-    if (rest.starts_with(e.ours)) return layer + std::string(e.theirs) + std::string(rest.substr(e.ours.size()));
-  return std::nullopt;
-}
-
-namespace detail {
-
-/// The published file.  Knows the prefix and the spelling of the names in the file.
-class roberta_tensors {
- public:
-  explicit roberta_tensors(std::string const& folder) : file_(roberta_weights_in(folder)) {
-    if (file_.stored_name("roberta.embeddings.word_embeddings.weight"))
-      prefix_ = "roberta.";
-    else if (std::string const name = "embeddings.word_embeddings.weight"; !file_.stored_name(name))
-      (void)file_.record(name);  // throws, with a list of the file's tensors
-  }
-
-  /// Returns the name in the file of the tensor that roberta_name() calls `name`.  Throws if the tensor does not have
-  /// the shape `shape`, or has a type that cannot be read as numbers.
-  std::string find(std::string const& name, std::vector<index_t> const& shape) const {
-    auto found = prefix_ + name;
-    if (!file_.stored_name(found)) {
-      auto older = found;
-      for (auto const& [now, then] :
-           {std::pair("LayerNorm.weight", "LayerNorm.gamma"), std::pair("LayerNorm.bias", "LayerNorm.beta")})
-        if (std::string_view const end = now; older.ends_with(end))
-          older.replace(older.size() - end.size(), end.size(), then);
-      if (file_.stored_name(older)) found = older;
-    }
-    if (auto const* const stored = file_.stored_name(found)) found = *stored;
-    auto const& record = file_.record(found);
-    if (record.shape != shape)
-      throw data_error(file_.file() + ": expected tensor " + printable(found) + " of shape " + shape_text(shape) +
-                       ", found " + shape_text(record.shape) +
-                       "; build the model that the config.json next to it describes");
-    if (record.type != "F32" && record.type != "F64")
-      throw data_error(file_.file() + ": expected tensor " + printable(found) + " in F32 or F64, found " +
-                       type_text(record.type) + "; convert the file to F32");
-    return found;
-  }
-
-  /// Throws if the file has layer k, which the model does not have.
-  void expect_no_layer(index_t k) const {
-    auto const name = prefix_ + "encoder.layer." + std::to_string(k) + ".attention.self.query.weight";
-    if (file_.has(name))
-      throw data_error(file_.file() + ": expected " + std::to_string(k) + " layers, found tensor " + printable(name) +
-                       " of another; build the model that the config.json next to it describes");
-  }
-
-  safetensors const& file() const { return file_; }
-
- private:
-  safetensors file_;
-  std::string prefix_;
-};
-
-}  // namespace detail
-
-/// Reads folder/model.safetensors into the encoder and the embedding tables of a model, such as the model in
-/// models/roberta.hpp.  If the file does not fit the model, throws data_error and changes nothing.  Does not change
-/// other parameters of the model, such as the parameters of fuse-attention.
+/// Returns the path of the weights (encoder_weights_in).
+inline std::string roberta_weights_in(std::string const& folder) { return encoder_weights_in(folder); }
+/// Returns the name of a parameter in the published file, without `roberta.` (encoder_name).
+inline std::optional<std::string> roberta_name(std::string const& path) { return encoder_name(path); }
+/// Reads folder/model.safetensors into the encoder and the embedding tables of a model (load_encoder).
 template <holds_parameters Set>
 void load_roberta(std::string const& folder, Set& set) {
-  detail::roberta_tensors const published(folder);
-  std::vector<std::string> names;  // in the order of the parameters; empty: not in the published encoder
-  index_t layers = 0;
-  walk(set.values(), [&](std::string const& path, auto view) {
-    auto const name = roberta_name(path);
-    if (!name && (path.starts_with("source.") || path.starts_with("encoder.")) &&
-        path.find(".fuse.") == std::string::npos)
-      throw contract_violation("load_roberta: a RoBERTa encoder has no " + path +
-                               "; give it the parameters of a roberta_under_decoder()");
-    names.push_back(name ? published.find(*name, detail::shape_of(view)) : std::string());
-    if (path.starts_with("encoder.") && path.ends_with(".attention.query.weight") && name) ++layers;
-  });
-  published.expect_no_layer(layers);
-  std::size_t next = 0;
-  walk(set.mutable_values(), [&](std::string const&, auto view) {
-    using T = typename decltype(view)::element_type;
-    auto const& name = names[next++];
-    if (name.empty()) return;
-    auto const host = published.file().template read_as<T>(name);
-    set.where().from_host(view.data_handle(), host.data(), host.size() * sizeof(T));
-  });
+  load_encoder(folder, set);
 }
 
 }  // namespace triad

@@ -1,4 +1,4 @@
-// A pre-trained RoBERTa encoder with a new decoder of any width.  The model is fine-tuned on pairs of sequences.
+// A pre-trained encoder (RoBERTa, BERT) with a new decoder of any width.  The model is fine-tuned on pairs of sequences.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   source: x_0 = learned_tokens, x_L from L layers with gelu and norms after the sums    (source rows, e)
@@ -6,19 +6,19 @@
 //
 // The width e of roberta-base is 768.
 //
-// How to use the published weights (io/roberta.hpp reads them):
+// How to use the published weights (io/encoder.hpp reads them):
 //
-//   auto const config = read_roberta_config(folder);
-//   auto const model = roberta_under_decoder<float>(config, sizes);
+//   auto const config = read_encoder_config(folder);
+//   auto const model = encoder_under_decoder<float>(config, sizes);
 //   parameter_set<roberta_transformer<float>, cpu::backend> parameters(model);
 //   initialize(parameters, seed);
-//   load_roberta(folder, parameters);
+//   load_encoder(folder, parameters);
 //
 // `sizes` has the decoder's sizes, and says which layers have fuse-attention.  The parameters of the decoder and of
 // fuse-attention keep the values that initialize() gave them.
 //
-// RoBERTa has no fuse-attention.  So an encoder layer with fuse-attention computes another function than the
-// pre-trained layer.
+// Published encoders have no fuse-attention.  So an encoder layer with fuse-attention computes another function than
+// the pre-trained layer.
 #pragma once
 
 #include <string>
@@ -32,13 +32,13 @@ namespace triad {
 template <class T>
 using roberta_transformer = fused_transformer<T, dyn, dyn, dyn, learned_tokens<T>>;
 
-/// Returns a model with the published encoder and the decoder of `options`.  `Config` is roberta_config, or a struct
-/// with the same members.  The encoder's dropout and fuse-attention come from `options`.  All other options of the
-/// encoder come from `config`, or have RoBERTa's values.
+/// Returns a model with the published encoder and the decoder of `options`.  `Config` is encoder_config, or a struct
+/// with the same members; without first(), positions begin after the padding.  The encoder's dropout and fuse-attention
+/// come from `options`.  All other options of the encoder come from `config`, or are those of every published encoder.
 template <class T, class Config>
-roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transformer_options options) {
+roberta_transformer<T> encoder_under_decoder(Config const& config, fused_transformer_options options) {
   TRIAD_EXPECTS(!options.encoder.tied && options.encoder.link == layer_link::previous,
-                "roberta_under_decoder: encoder layers that are tied or linked to earlier ones, expected neither");
+                "encoder_under_decoder: encoder layers that are tied or linked to earlier ones, expected neither");
   auto& layer = options.encoder.layer;
   layer.width = config.width;
   layer.heads = config.heads;
@@ -49,14 +49,23 @@ roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transfo
   layer.reach = 0;
   options.encoder.layers = config.layers;
   options.source_tokens = config.tokens;
-  constexpr char name[] = "roberta_under_decoder";
+  constexpr char name[] = "encoder_under_decoder";
   index_t const tokens = checked_size(name, {"tokens", config.tokens}),
                 positions = checked_size(name, {"positions", config.positions});
-  TRIAD_EXPECTS(config.padding >= 0 && config.padding < positions - 1,
-                "roberta_under_decoder: padding is " + std::to_string(config.padding) + ", expected 0 to " +
-                    std::to_string(positions - 2) + ": the positions of tokens begin after it");
+  TRIAD_EXPECTS(config.padding >= 0 && config.padding < positions,
+                "encoder_under_decoder: padding is " + std::to_string(config.padding) + ", expected 0 to " +
+                    std::to_string(positions - 1));
+  index_t first = config.padding + 1;
+  if constexpr (requires { config.first(); }) first = config.first();
+  TRIAD_EXPECTS(first < positions, "encoder_under_decoder: padding is " + std::to_string(config.padding) + " of " +
+                                       std::to_string(positions) + " positions, expected a position for a token");
   return roberta_transformer<T>(options, {tokens, positions, extents_of<dyn>(name, {"width", config.width}),
-                                          options.dropout, config.epsilon, config.padding + 1});
+                                          options.dropout, config.epsilon, first});
+}
+/// encoder_under_decoder(), by its first name.
+template <class T, class Config>
+roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transformer_options const& options) {
+  return encoder_under_decoder<T>(config, options);
 }
 
 }  // namespace triad

@@ -5,7 +5,7 @@ file(MAKE_DIRECTORY ${FOLDER}/data ${FOLDER}/published)
 
 file(WRITE ${FOLDER}/data/train.tsv "Did M0 marry M1\tSELECT count ( * ) WHERE { M0 spouse M1 }\nWas M0 M2\tSELECT count ( * ) WHERE { M0 is M2 }\n")
 set(arguments train --preset smoke --width 8 --data ${FOLDER}/data --updates 8 --evaluate-every 4 --max-length 12)
-make_roberta(published 100)
+make_encoder(roberta published 100)
 # Batches on a GPU are padded. Dropout draws the same masks as on the host, except in attention over sequences
 # (docs/cuda.md).
 foreach(model "--model=lrf;--dropout;0" --model=edge-transformer "--roberta=${FOLDER}/published;--dropout;0")

@@ -2,8 +2,8 @@
 # is refused if its files or its sizes do not fit.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 file(MAKE_DIRECTORY ${FOLDER}/data ${FOLDER}/published ${FOLDER}/other ${FOLDER}/empty)
-make_roberta(published 100)
-make_roberta(other 200)
+make_encoder(roberta published 100)
+make_encoder(roberta other 200)
 
 set(pairs "")
 foreach(m RANGE 0 3)

@@ -2,7 +2,7 @@
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/sizes_test.cmake)
 
 file(MAKE_DIRECTORY ${FOLDER}/roberta)
-make_roberta(roberta 7)
+make_encoder(roberta roberta 7)
 # Generated commands would be longer than the encoder's positions.
 string(REPEAT "hop left\tLTURN HOP\nrun twice\tRUN RUN\n" 40 pairs)
 file(WRITE ${FOLDER}/pairs.tsv "${pairs}")

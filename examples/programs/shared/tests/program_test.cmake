@@ -11,10 +11,10 @@ function(run expected)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-# Writes a small RoBERTa in the published format into ${FOLDER}/${name}, which must exist.
-function(make_roberta name seed)
+# Writes a small encoder in the published format into ${FOLDER}/${name}, which must exist. kind: roberta or bert.
+function(make_encoder kind name seed)
   cmake_path(GET PROGRAM PARENT_PATH bin)
-  execute_process(COMMAND ${bin}/triad-make-roberta ${FOLDER}/${name} ${seed} COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${bin}/triad-make-encoder ${kind} ${FOLDER}/${name} ${seed} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
 function(expect what)

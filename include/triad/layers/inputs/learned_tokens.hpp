@@ -1,4 +1,4 @@
-// Initial states of the tokens of a pre-trained encoder (RoBERTa).  The state of a token is the normalised sum of three
+// Initial states of the tokens of a pre-trained encoder.  The state of a token is the normalised sum of three
 // learned vectors: the vectors of the token, of its position and of its type.
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -7,8 +7,8 @@
 //   ds = norm'(drop'(dx_0))
 //   dword(token(i), :) += ds(i);  dposition(first + position(i), :) += ds(i);  dtype(0, :) += sum_i ds(i)
 //
-// In published encoders, row `first` = 2 of the table of positions belongs to the first token of a sequence.  The rows
-// before row 2 are for padding.  Sequences have no padding here.
+// Row `first` of the table of positions belongs to the first token of a sequence.  It is 0 in BERT, and 2 in RoBERTa:
+// the rows before are for padding.  Sequences have no padding here.
 #pragma once
 
 #include "triad/layers/inputs/scaled_tokens.hpp"

@@ -1,4 +1,4 @@
-// Makes a small RoBERTa with random values, in the form of a published model.
+// Makes a small RoBERTa or BERT with random values, in the form of a published model.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,20 +16,24 @@
 
 namespace triad::test {
 
-struct roberta_sizes {
+struct encoder_sizes {
   index_t width = 8, layers = 2, heads = 2, hidden = 12, tokens = 11, positions = 9;
+  std::string_view kind = "roberta";  // model_type, and the prefix of the tensors
 };
 
 /// The tensors of a published file, by name.
-struct roberta_weights {
+struct encoder_weights {
   struct entry {
     std::vector<index_t> shape;
     std::vector<float> values;
   };
   std::map<std::string, entry> all;
+  std::string prefix;
 
-  explicit roberta_weights(std::string const& prefix = "roberta.", roberta_sizes const& z = {},
-                           std::uint64_t seed = 100) {
+  explicit encoder_weights(encoder_sizes const& z = {}, std::uint64_t seed = 100)
+      : encoder_weights(std::string(z.kind) + ".", z, seed) {}
+  encoder_weights(std::string prefix_of_names, encoder_sizes const& z = {}, std::uint64_t seed = 100)
+      : prefix(std::move(prefix_of_names)) {
     auto const add = [&](std::string const& name, std::vector<index_t> shape) {
       index_t count = 1;
       for (auto e : shape) count *= e;
@@ -45,7 +50,7 @@ struct roberta_weights {
     };
     add("embeddings.word_embeddings.weight", {z.tokens, z.width});
     add("embeddings.position_embeddings.weight", {z.positions, z.width});
-    add("embeddings.token_type_embeddings.weight", {1, z.width});
+    add("embeddings.token_type_embeddings.weight", {z.kind == "bert" ? 2 : 1, z.width});
     norm("embeddings.LayerNorm");
     for (index_t k = 0; k < z.layers; ++k) {
       auto const layer = "encoder.layer." + std::to_string(k) + ".";
@@ -58,26 +63,26 @@ struct roberta_weights {
     }
     map("pooler.dense", z.width, z.width);  // the reader ignores it
   }
-  std::vector<float> const& operator()(std::string const& name) const { return all.at("roberta." + name).values; }
+  std::vector<float> const& operator()(std::string const& name) const { return all.at(prefix + name).values; }
 };
 
 /// Returns the content of the model's config.json.
-inline nlohmann::json roberta_json(roberta_sizes const& z = {}) {
-  return {{"model_type", "roberta"},
+inline nlohmann::json encoder_json(encoder_sizes const& z = {}) {
+  return {{"model_type", z.kind},
           {"hidden_size", z.width},
           {"num_hidden_layers", z.layers},
           {"num_attention_heads", z.heads},
           {"intermediate_size", z.hidden},
           {"vocab_size", z.tokens},
           {"max_position_embeddings", z.positions},
-          {"type_vocab_size", 1},
+          {"type_vocab_size", z.kind == "bert" ? 2 : 1},
           {"layer_norm_eps", 1e-3},
           {"hidden_act", "gelu"},
-          {"pad_token_id", 1},
-          {"architectures", {"RobertaForMaskedLM"}}};
+          {"pad_token_id", z.kind == "bert" ? 0 : 1},
+          {"architectures", {z.kind == "bert" ? "BertModel" : "RobertaForMaskedLM"}}};
 }
 
-inline void write_roberta(std::filesystem::path const& folder, roberta_weights const& w, nlohmann::json const& json) {
+inline void write_encoder(std::filesystem::path const& folder, encoder_weights const& w, nlohmann::json const& json) {
   std::ofstream(folder / "config.json") << json.dump(2);
   safetensors_writer file;
   file.text("format", "pt");
