@@ -75,6 +75,17 @@ TEMPLATE_TEST_CASE("a loader that was cleared knows nothing of the batch before,
   CHECK(test::replay_number(padded) != test::replay_number(third.first));
 }
 
+TEMPLATE_TEST_CASE("sources may have an end of their own", "", TRIAD_TEST_BACKENDS) {
+  constexpr index_t source_end = 9;
+  pair_loader<TestType, double> loader({2, 8, 8, 5, 5}, 4, begin, end, {}, source_end);
+  loader.add(tokens{7, 8}, tokens{5});
+  loader.add_source(tokens{6});
+  auto const both = loader.upload();
+  CHECK(list(both.first.source_token) == tokens{7, 8, source_end, 6, source_end});
+  CHECK(list(both.first.target_token) == tokens{begin, 5});
+  CHECK(list(both.second.next) == tokens{5, end});
+}
+
 TEMPLATE_TEST_CASE("sources alone have targets of no tokens", "", TRIAD_TEST_BACKENDS) {
   pair_loader<TestType, float> loader({2, 6, 0, 4, 0}, 4, begin, end);
   CHECK(loader.has_room(3));

@@ -235,7 +235,7 @@ TEST_CASE(
 
 TEST_CASE("preset roberta has the decoder and the number of updates that LRF's paper gives") {
   auto o = preset<cfq_sequences::options>("roberta");
-  CHECK_THROWS_WITH(o.settle(), contains("--preset roberta needs --roberta FOLDER"));
+  CHECK_THROWS_WITH(o.settle(), contains("--preset roberta needs --encoder FOLDER"));
   CHECK(o.decoder_layers == 2);
   CHECK(o.width == 256);
   CHECK(o.hidden == 512);

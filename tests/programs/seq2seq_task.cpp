@@ -164,7 +164,7 @@ TEST_CASE("a pre-trained encoder brings the tokens of sources, which a checkpoin
   std::ofstream(folder / "vocab.json") << tokens.dump();
   std::ofstream(folder / "merges.txt") << "a b\n\u0120 a\n";
   auto o = few_tokens();
-  o.roberta = folder / "";
+  o.encoder = folder / "";
   data_set d;
   d.train = {{"ab aab", "X Y", ""}, {"abc", "Y", ""}};
   task work(o, d);
@@ -195,7 +195,7 @@ TEST_CASE("a pre-trained encoder brings the tokens of sources, which a checkpoin
   CHECK_THROWS_WITH(vocabulary::from(broken, "file"),
                     contains("counts: expected an integer") && contains("found 1e+300"));
   auto shape =
-      to_json(triad::roberta_config{.width = 8, .layers = 1, .heads = 1, .hidden = 8, .tokens = 8, .positions = 8});
+      to_json(triad::encoder_config{.width = 8, .layers = 1, .heads = 1, .hidden = 8, .tokens = 8, .positions = 8});
   CHECK(published_from(shape, "file").width == 8);
   shape["width"] = 8.5;
   CHECK_THROWS_WITH(published_from(shape, "file"),
@@ -207,9 +207,45 @@ TEST_CASE("a pre-trained encoder brings the tokens of sources, which a checkpoin
   CHECK_THROWS_WITH(task(o, d), contains("the number of </s> is 9, and 2 is expected"));
 }
 
+TEST_CASE("the sources of a BERT are cut into its WordPiece, which a checkpoint keeps with its options") {
+  triad::test::scratch_folder const folder;
+  std::ofstream(folder / "vocab.txt") << "[PAD]\n[UNK]\n[MASK]\n[CLS]\na\n[SEP]\n##b\nx\n";
+  auto o = few_tokens();
+  o.encoder = folder / "";
+  o.published = triad::encoder_config{.width = 8, .layers = 1, .heads = 1, .hidden = 8, .tokens = 8, .positions = 8};
+  o.published->kind = triad::encoder_kind::bert;
+  data_set d;
+  d.train = {{"Ab abb", "X Y", ""}, {"A c", "Y", ""}};
+  task work(o, d);
+  auto& words = work.words();
+  CHECK(words.source.size() == 8);
+  CHECK(words.source.end() == 5);
+  CHECK(words.target.end() == dictionary::end);
+  CHECK(words.source.encode("Ab abb") == std::vector<index_t>{3, 4, 6, 4, 6, 6});
+  CHECK(words.source.encode("").empty());
+  CHECK(words.source.decode({3, 4, 6, 4}) == "ab a");
+  CHECK(words.longest_source == 6);
+  CHECK(words.source.unknown("a c B a") == std::vector<std::string>{"c", "b"});
+  auto const json = to_json(words);
+  auto again = vocabulary::from(json, "file");
+  CHECK(again.source.encode("Ab c") == words.source.encode("Ab c"));
+  CHECK(to_json(again) == json);
+  auto broken = json;
+  broken["source"]["wordpiece"].erase("lower");
+  CHECK_THROWS_WITH(vocabulary::from(broken, "file"), contains("file: its vocabulary is not one of this program's"));
+  broken = json;
+  broken["source"]["wordpiece"]["end"] = "</s>";
+  CHECK_THROWS_WITH(vocabulary::from(broken, "file"), contains("the token </s> is expected"));
+  auto shape = to_json(*o.published);
+  CHECK(published_from(shape, "file").kind == triad::encoder_kind::bert);
+  shape["kind"] = "GPT";
+  CHECK_THROWS_WITH(published_from(shape, "file"),
+                    contains("file: its encoder's kind is \"GPT\", expected RoBERTa or BERT"));
+}
+
 TEST_CASE("first values are as wide as a matrix's own sides ask for, under a wider encoder too") {
   options o;
-  o.published = triad::roberta_config{.width = 48, .layers = 2, .heads = 4, .hidden = 64, .tokens = 9, .positions = 20};
+  o.published = triad::encoder_config{.width = 48, .layers = 2, .heads = 4, .hidden = 64, .tokens = 9, .positions = 20};
   o.encoder_layers = 2, o.width = 16;
   translator_options const z{9, 7, 64, 0, 8, 8, 8, 0, use::learning};
   auto const m = triad::roberta_under_decoder<float>(*o.published, model_of(o, z));
@@ -244,7 +280,7 @@ TEST_CASE(
   refused([](options& o) { o.fuse = "none", o.accumulate = true; }, "layers that look back");
   refused([](options& o) { o.heads = 3; }, "no multiple of --heads 3");
   refused([](options& o) { o.joint = true, o.tokenise = "source"; }, "give --tokenise both");
-  refused([](options& o) { o.roberta = "folder", o.tokenise = "both"; }, "--roberta cuts sources itself");
+  refused([](options& o) { o.roberta = "folder", o.tokenise = "both"; }, "--encoder cuts sources itself");
   refused([](options& o) { o.given = {"length-penalty"}; }, "of which --beam 1 keeps one: give a larger --beam");
   refused(
       [](options& o) {

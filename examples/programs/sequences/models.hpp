@@ -117,7 +117,7 @@ struct parts_of {
 
   template <class Ex>
   static loader<Ex> make_loader(Ex& ex, Model const& m, translator_options const& z) {
-    return loader<Ex>(capacity(z), m.width(), dictionary::end, dictionary::end, memory_of(ex));
+    return loader<Ex>(capacity(z), m.width(), dictionary::end, dictionary::end, memory_of(ex), z.source_end);
   }
   static pair_dims capacity(translator_options const& z) { return z.capacity(); }
   /// The capacity of training batches.  Training batches are padded if the backend replays recorded updates.

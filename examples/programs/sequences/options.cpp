@@ -71,11 +71,13 @@ void options::each(option_list& f) {
   of(!edges,
      f.seldom("tie-output", &tie_output, "The output's matrix is the table of target words").opposite("no-tie-output"));
   of(!edges, f.seldom("norm", &norm, "after the sums, or before the blocks").one_of({"after", "before"}));
-  f("roberta", &roberta,
-    "Of lrf and transformer: folder of a published RoBERTa (config.json, vocab.json, merges.txt, model.safetensors), "
-    "which is fine-tuned as the encoder")
+  f("encoder", &encoder,
+    "Of lrf and transformer: folder of a published RoBERTa or BERT (config.json, model.safetensors, and vocab.json "
+    "with "
+    "merges.txt, or vocab.txt), which is fine-tuned as the encoder")
       .path()
       .existing_folder();
+  f("roberta", &roberta, "The older name of --encoder").path().existing_folder().hidden();
   of(edges, f.seldom("tied", &tied, "Of edge-transformer: one layer's parameters for all; else each its own")
                 .opposite("untied"));
   of(edges, f.seldom("positional", &positional,
@@ -173,6 +175,10 @@ std::string options::more_settings() const {
 void options::settle() {
   width_options::settle();
   auto const refuse = [](std::string const& what) { throw data_error(what); };
+  if (!roberta.empty() && !encoder.empty() && roberta != encoder)
+    refuse("--roberta is the older name of --encoder: give one of them");
+  if (!roberta.empty()) encoder = std::move(roberta);
+  roberta.clear();
   if (given.contains("updates") && given.contains("epochs") && epochs > 0)
     refuse("--updates and --epochs are two ways to say how long the run is: give one");
   // The option --updates on the command line or in a config file replaces the epochs of a preset.  On the command line
@@ -205,23 +211,24 @@ void options::settle() {
     refuse("with one dictionary for both sides, --source-dictionary and --source-bpe name the files of both");
   if (joint && tokenise != "none" && tokenise != "both")
     refuse("--joined-dictionary is one dictionary for both sides: give --tokenise both");
-  if (!roberta.empty() && tokenise != "none" && tokenise != "target")
-    refuse("--roberta cuts sources itself: give --tokenise target, or leave it out");
-  if (!roberta.empty()) {
+  if (!encoder.empty() && tokenise != "none" && tokenise != "target")
+    refuse("--encoder cuts sources itself: give --tokenise target, or leave it out");
+  if (!encoder.empty()) {
     if (model != "lrf" && model != "transformer")
-      refuse("--roberta is an encoder of --model lrf or transformer, not of " + model);
+      refuse("--encoder is an encoder of --model lrf or transformer, not of " + model);
     if (joint || !source_dictionary.empty() || !source_bpe.empty())
-      refuse("--roberta brings its own tokens: leave --joined-dictionary, --source-dictionary and --source-bpe out");
+      refuse("--encoder brings its own tokens: leave --joined-dictionary, --source-dictionary and --source-bpe out");
     if (given.contains("encoder-layers"))
-      refuse("--roberta has as many layers as its config.json says: leave --encoder-layers out");
-    if (relative || norm != "after") refuse("--relative and --norm are not RoBERTa's: leave them out with --roberta");
+      refuse("--encoder has as many layers as its config.json says: leave --encoder-layers out");
+    if (relative || norm != "after")
+      refuse("--relative and --norm are not a published encoder's: leave them out with --encoder");
     if (accumulate && fuse != "target")
       refuse(
-          "--accumulate adds layers up, which the layers of --roberta were not trained with: give --fuse target with "
+          "--accumulate adds layers up, which the layers of --encoder were not trained with: give --fuse target with "
           "it");
   }
   if (only_top && accumulate) refuse("--only-top and --accumulate are two ways to look back: give one");
-  bool const source_given = !source_dictionary.empty() || !roberta.empty();
+  bool const source_given = !source_dictionary.empty() || !encoder.empty();
   if (given.contains("min-count") && least_count != 1 &&
       (joint ? source_given : source_given && !target_dictionary.empty()))
     refuse("--min-count is about dictionaries of the training set's words, and both sides have theirs from files");

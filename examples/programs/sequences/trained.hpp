@@ -47,7 +47,8 @@ inline translator_options sizes_for(options const& o, vocabulary const& words, p
           .longest_target = target + 1,
           .longest_given = given + 1,
           .sentences = sentences,
-          .what = what};
+          .what = what,
+          .source_end = words.source.end()};
 }
 
 /// Returns the length in tokens of the longest source of the test parts.  The length of the target is 0.

@@ -142,7 +142,7 @@ class translator_training final : public training {
 }  // namespace
 
 int train(options& o, program p) {
-  if (!o.roberta.empty()) read_published(o);
+  if (!o.encoder.empty()) read_published(o);
   p.data.train = sample(p.data.train, o.train_size);
   run_folder const folder(o.out);
   bool const loss = o.validate == "loss";

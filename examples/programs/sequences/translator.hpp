@@ -15,6 +15,7 @@
 #include "triad/batches/pair_batch.hpp"
 #include "triad/core/mdspan.hpp"
 #include "triad/decoding/beam_search.hpp"
+#include "triad/io/text/dictionary.hpp"
 
 namespace triad {
 inline auto tied_parts(hypothesis& h) { return std::tie(h.tokens, h.score, h.log_probability); }
@@ -57,6 +58,7 @@ struct translator_options {
   index_t longest_given;                   // rows of the longest target in a batch of pairs
   index_t sentences;                       // number of sentences that are translated at once; 0: no search
   use what;
+  index_t source_end = text::dictionary::end;  // the token after the last one of a source
 
   /// The largest number of pairs in a batch.  A sequence has at least two rows: one token and the end token.
   index_t most_pairs() const {

@@ -15,7 +15,7 @@
 #include "shared/run/learner_on.hpp"
 #include "translator.hpp"
 #include "triad/decoding/beam_search.hpp"
-#include "triad/io/roberta.hpp"
+#include "triad/io/encoder.hpp"
 #include "triad/models/roberta.hpp"
 
 namespace triad::programs::sequences {
@@ -29,7 +29,7 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
 
  public:
   translator_on(Ex ex, Model const& m, options const& o, translator_options const& z)
-      : base(std::move(ex), m, settings(o, z)), roberta_(o.roberta), sizes_(z), loader_(parts::make_loader(ex_, m, z)) {
+      : base(std::move(ex), m, settings(o, z)), encoder_(o.encoder), sizes_(z), loader_(parts::make_loader(ex_, m, z)) {
     if (z.sentences > 0) (void)decoder(o.beam);
   }
 
@@ -48,7 +48,7 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
   /// Sets the initial values.  A published encoder starts with its published parameters.
   void initialize(std::uint64_t seed) override {
     base::initialize(seed);
-    if constexpr (has_published_encoder<Model>) load_roberta(roberta_, trainer_.parameters());
+    if constexpr (has_published_encoder<Model>) load_encoder(encoder_, trainer_.parameters());
   }
 
   /// The largest number of bytes in memory at any time.  Only one decoder exists at a time, so only the largest decoder
@@ -207,7 +207,7 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
     return all;
   }
 
-  std::string roberta_;
+  std::string encoder_;
   translator_options sizes_;
   typename parts::template loader<Ex> loader_;
   std::vector<index_t> lengths_;  // lengths of the sources without targets
@@ -244,7 +244,7 @@ std::unique_ptr<translator> translator::make(Ex ex, options const& o, room const
     return std::make_unique<made>(std::move(ex), m, o, sizes);
   };
   if (of_edges(o)) return made_of(edge_transformer_seq2seq<float>(edge_model_of(o, z)));
-  if (o.published) return made_of(roberta_under_decoder<float>(*o.published, model_of(o, z)));
+  if (o.published) return made_of(encoder_under_decoder<float>(*o.published, model_of(o, z)));
   return made_of(fused_transformer<float>(model_of(o, z)));
 }
 

@@ -7,25 +7,23 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "data.hpp"
 #include "options.hpp"
+#include "published_tokens.hpp"
 #include "shared/data/dictionary_json.hpp"
 #include "shared/data/tokeniser.hpp"
 #include "shared/report/refuse.hpp"
 #include "triad/io/json_read.hpp"
 #include "triad/io/text/bpe.hpp"
-#include "triad/io/text/byte_bpe.hpp"
 #include "triad/io/text/dictionary.hpp"
 
 namespace triad::programs::sequences {
 
 using text::bpe;
-using text::byte_bpe;
 using text::dictionary;
 
 /// The vocabulary of one side: source or target.
@@ -35,12 +33,8 @@ class language {
   /// If `plain`, texts are first cut into words and punctuation marks.
   language(dictionary words, std::optional<bpe> parts, bool plain)
       : words_(std::move(words)), parts_(std::move(parts)), plain_(plain) {}
-  /// Makes the vocabulary of a published encoder.  Error messages name `file`.
-  language(byte_bpe published, std::string const& file) : published_(std::move(published)) {
-    if (published_->end() != dictionary::end)
-      refuse("{}: the number of </s> is {}, and {} is expected, as in every RoBERTa", file, published_->end(),
-             dictionary::end);
-  }
+  /// Makes the vocabulary of a published encoder.
+  explicit language(published_tokens published) : published_(std::move(published)) {}
 
   /// Returns a vocabulary with the words of a dictionary file.  If no file is named, it has the words of the lines.
   template <class Lines>
@@ -65,10 +59,12 @@ class language {
   /// Returns a line as decode() would write it.  Plain text is cut into tokens; any other text is unchanged.
   std::string tokens(std::string const& line) const { return plain_ ? text::joined(tokens_of(line)) : line; }
   /// The tokens of a published encoder, which replace the dictionary.
-  std::optional<byte_bpe> const& published() const { return published_; }
+  std::optional<published_tokens> const& published() const { return published_; }
 
   /// The number of tokens, including special ones.
   index_t size() const { return published_ ? published_->size() : words_.size(); }
+  /// The token after the last one of a sentence.
+  index_t end() const { return published_ ? published_->end() : dictionary::end; }
   /// The number of tokens without special ones.
   index_t ordinary() const { return size() - dictionary::specials; }
 
@@ -90,7 +86,7 @@ class language {
   }
   /// Returns the first word of a line that is <s>, <pad> or </s>.  Returns an empty string if there is none.
   std::string mark_in(std::string const& line) {
-    if (published_) return {};  // a published encoder reads such a word as plain bytes
+    if (published_) return {};  // a published encoder reads such a word as plain text
     for (auto const n : words_.numbers(parts(line)))
       if (is_mark(n) && n != dictionary::unknown) return words_.token(n);
     return {};
@@ -102,15 +98,8 @@ class language {
   }
   /// Returns the words or word parts of a line that the dictionary does not have.
   std::vector<std::string> unknown(std::string const& line) {
+    if (published_) return published_->unknown(spaced(line));
     std::vector<std::string> missing;
-    if (published_) {
-      auto const text = spaced(line);
-      auto const numbers = published_->numbers(text);
-      if (std::find(numbers.begin(), numbers.end(), published_->unknown()) == numbers.end()) return {};
-      for (auto& part : published_->parts(text))
-        if (!published_->contains(part)) missing.push_back(std::move(part));
-      return missing;
-    }
     for (auto& word : text::words(parts(line)))
       if (is_mark(words_.number(word))) missing.push_back(std::move(word));
     return missing;
@@ -126,7 +115,7 @@ class language {
 
   dictionary words_;  // empty if the encoder is published
   std::optional<bpe> parts_;
-  std::optional<byte_bpe> published_;
+  std::optional<published_tokens> published_;
   bool plain_ = false;
 };
 
@@ -155,25 +144,22 @@ struct vocabulary {
       return {both, both};
     }
     auto target = language::of(targets, o.target_dictionary, o.target_bpe, o.least_count, plain("target"));
-    if (!o.roberta.empty()) return {language(byte_bpe::read(o.roberta), o.roberta), std::move(target)};
+    if (!o.encoder.empty()) {
+      auto const kind = o.published ? o.published->kind : encoder_kind::roberta;
+      return {language(published_tokens::read(o.encoder, kind)), std::move(target)};
+    }
     return {language::of(sources, o.source_dictionary, o.source_bpe, o.least_count, plain("source")),
             std::move(target)};
   }
 };
 
 inline nlohmann::json to_json(language const& l) {
-  auto merges = nlohmann::json::array();
-  auto const put_merges = [&](std::span<text::bpe_merge const> all) {
-    for (auto const& [left, right] : all) merges.push_back(left + " " + right);
-  };
-  if (auto const& p = l.published()) {
-    put_merges(p->merges());
-    return {{"published", p->tokens()}, {"merges", merges}};
-  }
+  if (auto const& p = l.published()) return p->to_json();
   auto json = dictionary_json(l.words());
   if (l.plain()) json["plain"] = true;
   if (!l.merges()) return json;
-  put_merges(l.merges()->merges());
+  auto merges = nlohmann::json::array();
+  for (auto const& [left, right] : l.merges()->merges()) merges.push_back(left + " " + right);
   json["merges"] = merges;
   return json;
 }
@@ -199,9 +185,8 @@ inline std::vector<text::bpe_merge> merges_from(nlohmann::json const& json) {
 
 inline language language_from(nlohmann::json const& json) {
   if (json.contains("published"))
-    return {byte_bpe::of(json.at("published").get<std::vector<std::string>>(), merges_from(json.at("merges")),
-                         "a checkpoint"),
-            "a checkpoint"};
+    return language(published_tokens::from(
+        json, json.contains("merges") ? merges_from(json.at("merges")) : std::vector<text::bpe_merge>()));
   auto words = dictionary_from(json);
   std::optional<bpe> parts;
   if (json.contains("merges")) parts = bpe(merges_from(json.at("merges")));

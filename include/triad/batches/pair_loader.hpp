@@ -28,12 +28,15 @@ class pair_loader {
   using memory = typename Ex::memory;
 
   /// Allocates memory for batches up to `capacity`.  The capacity includes one additional token for every sequence.
-  /// `width` is the width of the model and of the position encodings.  If the backend computes on a device, `where`
+  /// `width` is the width of the model and of the position encodings.  A source ends with `source_end`, which is
+  /// `end_token` if it is negative: the tokens of a pre-trained encoder may have another end.  If the backend computes on a device, `where`
   /// must be memory_of(ex).  On a host, `where` is not needed.
-  pair_loader(pair_dims const& capacity, index_t width, index_t begin_token, index_t end_token, memory where = {})
+  pair_loader(pair_dims const& capacity, index_t width, index_t begin_token, index_t end_token, memory where = {},
+              index_t source_end = -1)
       : capacity_(checked(capacity)),
         begin_(begin_token),
         end_(end_token),
+        source_end_(source_end < 0 ? end_token : source_end),
         room_(padded_room_for<Ex>(capacity)),
         source_(room_.pairs, room_.source_rows),
         target_(room_.pairs, room_.target_rows),
@@ -60,7 +63,7 @@ class pair_loader {
   void add(std::span<index_t const> source, std::span<index_t const> target) {
     detail::expect_pair("pair_loader", source, target, has_room(count(source), count(target)), dims_, capacity_);
     index_t const row = dims_.target_rows;
-    source_.add(dims_.pairs, dims_.source_rows, source, nullptr, &end_);
+    source_.add(dims_.pairs, dims_.source_rows, source, nullptr, &source_end_);
     target_.add(dims_.pairs, row, target, &begin_, nullptr);
     std::copy(target.begin(), target.end(), next_.begin() + row);
     next_[size(row + count(target))] = end_;
@@ -75,7 +78,7 @@ class pair_loader {
   }
   void add_source(std::span<index_t const> source) {
     detail::expect_source("pair_loader", source, has_room(count(source)), dims_, capacity_);
-    source_.add(dims_.pairs, dims_.source_rows, source, nullptr, &end_);
+    source_.add(dims_.pairs, dims_.source_rows, source, nullptr, &source_end_);
     target_.add(dims_.pairs, dims_.target_rows, {}, nullptr, nullptr);
     dims_ = dims_ + dims_of(count(source) + 1, 0);
   }
@@ -166,7 +169,7 @@ class pair_loader {
   };
 
   pair_dims capacity_;
-  index_t begin_, end_;
+  index_t begin_, end_, source_end_;
   pair_dims room_, dims_{};  // room_: the capacity including padding, if the backend replays recorded work
   side source_, target_;
   std::vector<index_t> next_;

@@ -24,8 +24,8 @@ struct options : sequences::options {
     for (auto const* more : {"paper-semantic", "small-semantic", "roberta"}) presets.emplace_back(more);
   }
   void settle() override {
-    if (preset == "roberta" && roberta.empty())
-      throw data_error("--preset roberta needs --roberta FOLDER, the pre-trained encoder");
+    if (preset == "roberta" && encoder.empty() && roberta.empty())
+      throw data_error("--preset roberta needs --encoder FOLDER, the pre-trained encoder");
     sequences::options::settle();
   }
   void each(option_list& f) override {

@@ -6,7 +6,7 @@ make_encoder(roberta roberta 7)
 # Generated commands would be longer than the encoder's positions.
 string(REPEAT "hop left\tLTURN HOP\nrun twice\tRUN RUN\n" 40 pairs)
 file(WRITE ${FOLDER}/pairs.tsv "${pairs}")
-run("0|3" train --task pairs --data ${FOLDER}/pairs.tsv --preset smoke --updates 2 --roberta ${FOLDER}/roberta
+run("0|3" train --task pairs --data ${FOLDER}/pairs.tsv --preset smoke --updates 2 --encoder ${FOLDER}/roberta
     --out ${FOLDER}/published)
 run("0|3" train --preset smoke --updates 2 --out ${FOLDER}/lrf)
 foreach(folder lrf published)
