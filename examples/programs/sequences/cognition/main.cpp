@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compounds.hpp"
 #include "score.hpp"
 #include "sequences/program.hpp"
 #include "shared/cli/verbs.hpp"
@@ -53,6 +54,8 @@ int main(int argc, char** argv) {
         auto verbs = sequences::verbs_of(o, [&o](bool needs_train, bool measures) {
           return measures ? program_of(o, needs_train) : sequences::program{data_of(o, needs_train)};
         });
+        verbs.push_back({"compounds", "CTER of runs by the length of compounds and sentences, as tables and pictures",
+                         [&o] { return compounds(o); }});
         verbs.push_back({"generate", "Write generated commands and their actions, or a translation task",
                          [&o] { return generate(o); }});
         return verbs;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "sequences/data.hpp"
 #include "sequences/options.hpp"
@@ -25,6 +26,7 @@ struct options : sequences::options {
   int test_size = 200;             // number of generated sentences of each other part and kind
   std::uint64_t data_seed = 1;     // seed of generated sentences
   bool translation = false;        // generate: the translation task
+  std::vector<std::string> with;   // compounds: more runs
 
   options() { presets.emplace_back("cogs"); }
   /// If the folder of CoGnition has merges, and the two languages do not share a dictionary, sets --target-bpe to these
@@ -38,9 +40,13 @@ struct options : sequences::options {
   }
   void each(option_list& f) override {
     std::set<std::string> const asked{"evaluate", "explain"};
-    f("data", &data, "Folder of a data set, or a file of pairs; without it, generated commands").also(asked).path();
+    f("data", &data, "Folder of a data set, or a file of pairs; without it, generated commands")
+        .also(asked)
+        .also({"compounds"})
+        .path();
     f("task", &task, "What --data has: cognition, scan, cogs (sentence to logical form), pairs")
         .also(asked)
+        .also({"compounds"})
         .one_of({"cognition", "scan", "cogs", "pairs"});
     f("split", &split, "Of scan, as its files call it: length, simple, addprim_jump, mcd1, ...").also(asked);
     f("train-on", &train_on,
@@ -52,6 +58,12 @@ struct options : sequences::options {
     f.seldom("test-size", &test_size, "Generated commands of each part and kind").also(asked).positive().free();
     f.seldom("data-seed", &data_seed, "Of generated commands").also(asked);
     sequences::options::each(f);
+    f("run", &run, "A run's folder, which has cg-test.hypotheses.txt").only({"compounds"}).positional().required();
+    f("with", &with, "More folders of runs, to compare with").only({"compounds"});
+    f("out", &out, "Folder for compounds.csv, compound_length.svg, sentence_length.svg and modifiers.svg")
+        .only({"compounds"})
+        .file_or_folder();
+    f.force(&force, {"compounds"});
     f("out", &out, "Folder of the new data set").only({"generate"}).required().file_or_folder();
     f("translation", &translation, "Sentences and translations in the files and sizes of CoGnition, not commands")
         .only({"generate"});

@@ -108,6 +108,13 @@ set(rates "[0-9.]+ +5 +[0-9.]+ +[0-9.]+")  # right, sentences, CTER by instances
 says("cg-test +exact match.*CTER instance [0-9.]+ +CTER aggregate [0-9.]+.*NP +${rates}.*PP +${rates}.*VP +${rates}"
   evaluate ${FOLDER}/translated)
 
+# CTER by length, from the translations that the run wrote.
+run(0 compounds ${FOLDER}/translated --with ${FOLDER}/translated --out ${FOLDER}/compounds)
+expect("with a modifier +[0-9]+ +[0-9.]+ +[0-9.]+.*words of the compound.*words of the sentence")
+expect_files(compounds/compounds.csv compounds/compound_length.svg compounds/sentence_length.svg compounds/modifiers.svg)
+refused("compounds.csv is there already" compounds ${FOLDER}/translated --out ${FOLDER}/compounds)
+refused("compounds are in the data of --task cognition" compounds ${FOLDER}/translated --task scan)
+
 # Data without a test part.
 foreach(part valid test)
   file(WRITE ${FOLDER}/untested/${part}.en "the dog ran\n")
