@@ -5,8 +5,8 @@ import math
 
 import torch
 
-from . import _arrays, _checks, _operators
-from .attention import _expect_shapes, has_right, sizes_of
+from . import _arrays, _checks, _operators, _weights
+from .attention import _expect_shapes, form_number, has_right, sizes_of
 
 _computed = {torch.float32: torch.float32, torch.float64: torch.float64, torch.bfloat16: torch.float32,
              torch.float16: torch.float32}
@@ -95,7 +95,26 @@ def batch_arguments(device, batch, n, sizes, mask, causal_sources, dropout_p, ge
     return counts, masked, sources, seed, n if n is not None else 0, form, float(fill), dropout_p
 
 
-def of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, form, offsets, fill):
+def asked_weights(rows_of_query, rows_of_key, edges, how, scale, n: int) -> torch.Tensor:
+    """Returns the attention weights of edges, in the type of the rows: (b, edges, heads, n), for the flat form 2 n.
+
+    The rows (b, edges, terms, heads, width) are those of query_rows() and key_rows(), `edges` two tensors (edges), and
+    `how` the operators' arguments from batch_arguments()."""
+    _, masked, sources, _, _, form, fill, _ = how
+    i, j = edges
+    scale = rows_of_query.shape[-1] ** -0.5 if scale is None else scale
+    with torch.autocast(i.device.type, enabled=False):
+        return _weights.weights(torch, rows_of_query, rows_of_key, i, j, masked if masked.numel() else None,
+                                sources if sources.numel() else None, scale, form, fill, n)
+
+
+def edges_on(device, return_weights, n: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Returns the sources and the targets of return_weights, int64 (edges) each, on a device."""
+    i, j = _weights.edges_asked(return_weights, n)
+    return torch.tensor(i, dtype=torch.int64, device=device), torch.tensor(j, dtype=torch.int64, device=device)
+
+
+def of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, form, offsets, fill, return_weights):
     given = {"q": q, "k": k, "v1": v1}
     if has_right(form):
         given["v2"] = v2
@@ -116,8 +135,11 @@ def of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
             offsets = offsets.cpu().numpy()
         sizes = sizes_of(offsets, q.shape[0])
         batch, n = len(sizes), None
+    edges = None if return_weights is None else edges_on(q.device, return_weights, n)
     if q.numel() == 0:  # no queries; the empty sums connect the result with its operands for autograd
-        return sum(x.sum() for x in given.values()) + torch.zeros_like(q)
+        o = sum(x.sum() for x in given.values()) + torch.zeros_like(q)
+        terms = 2 * n if edges is not None and form == form_number("flat") else n
+        return o if edges is None else (o, q.new_zeros(batch, len(edges[0]), heads, terms))
     rows = [x.to(computed).reshape(-1, heads, width) for x in given.values()]
     if scale is not None:
         rows[0] = rows[0] * (scale * math.sqrt(width))
@@ -125,4 +147,9 @@ def of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
         rows.append(rows[0].new_empty(0, heads, width))
     how = batch_arguments(q.device, batch, n, sizes, mask, causal_sources, dropout_p, generator, fill, form)
     o, _, _ = _operators.triangle(*rows, *how)
-    return o.to(q.dtype).reshape(q.shape)
+    o = o.to(q.dtype).reshape(q.shape)
+    if edges is None:
+        return o
+    p = asked_weights(_weights.query_rows(q.to(computed), *edges, form),
+                      _weights.key_rows(torch, k.to(computed), *edges, form), edges, how, scale, n)
+    return o, p.to(q.dtype)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _checks, _kernels
+from . import _arrays, _checks, _kernels, _weights
 
 _forms = {"full": 0, "value_ablation": 1, "attention_ablation": 2, "both_ablations": 3, "flat": 4}
 
@@ -64,7 +64,7 @@ def _expect_right(v2, number: int, form: str) -> None:
 
 def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = None, scale: float | None = None,
                          dropout_p: float = 0.0, generator: Any = None, causal_sources: Any = None, form: str = "full",
-                         *, offsets: Any = None, fill: float = -1e9) -> Any:
+                         *, offsets: Any = None, fill: float = -1e9, return_weights: Any = None) -> Any:
     """Edge (i, j) of a graph attends over the middle node l of all triangles (i, l), (l, j) (Edge Transformer,
     equations 5 to 8):
 
@@ -90,6 +90,10 @@ def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = No
                    "both_ablations"; "flat", one softmax over the 2 n edges that touch i or j (then v2 is None).
     offsets        (batch + 1): the index of each graph's first edge, then the number of all edges.
     fill           see mask.
+    return_weights pairs of nodes [(i, j), ...].  The result is then (o, weights) with the weights p of these edges
+                   without dropout, (batch, pairs, heads, n), in the type of q.  In the flat form the last axis is 2 n:
+                   first the edges (i, z), then (z, j).  The weights of tensors are differentiable.  There are no
+                   weights with `offsets`.
 
     Returns o in the shape and type of q.  Accepts tensors of PyTorch in float32, float64, bfloat16 and float16; half
     types are computed in float32.  For tensors, the function is differentiable once.  Also accepts NumPy's arrays and
@@ -102,10 +106,15 @@ def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = No
     dropout_p = _checks.rate(dropout_p, "dropout_p")
     if causal_sources is not None and number == _forms["flat"]:
         raise ValueError("the form 'flat' has no causal meaning: leave causal_sources out")
+    if return_weights is not None and offsets is not None:
+        raise ValueError("return_weights is given with offsets, expected one of the two; call each graph by itself for "
+                         "its weights")
     if _arrays.is_torch(q):
         from ._torch_attention import of_tensors
-        return of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, number, offsets, fill)
-    return _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, number, offsets, fill)
+        return of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, number, offsets, fill,
+                          return_weights)
+    return _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, number, offsets, fill,
+                      return_weights)
 
 
 def _read_all(given: dict[str, Any], ragged: bool) -> dict[str, np.ndarray]:
@@ -131,13 +140,14 @@ def _masked(mask, shape: tuple) -> np.ndarray:
     return np.ascontiguousarray(~mask).view(np.uint8)
 
 
-def _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, form, offsets, fill):
+def _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, form, offsets, fill, return_weights):
     given = {"q": q, "k": k, "v1": v1, **({} if v2 is None else {"v2": v2})}
     arrays = _read_all(given, offsets is not None)
     query = arrays["q"]
     heads, width = query.shape[-2:]
     sizes = (sizes_of(offsets, query.shape[0]) if offsets is not None
              else np.full(query.shape[0], query.shape[1], dtype=np.int64))
+    edges = None if return_weights is None else _weights.edges_asked(return_weights, query.shape[1])
     call = _kernels.TriangleCall(place=_arrays.place(), type=_arrays.TYPES[query.dtype], form=form, heads=heads,
                                  width=width, graphs=len(sizes), sizes=sizes.ctypes.data,
                                  rows=query.size // (heads * width), fill=fill, dropout=dropout_p)
@@ -164,4 +174,11 @@ def _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
     call.maximum, call.inverse_sum = statistics[0].ctypes.data, statistics[1].ctypes.data
     if call.rows > 0:
         _kernels.run_call("triad_triangle", call)
-    return _arrays.give_back(output, q)
+    if edges is None:
+        return _arrays.give_back(output, q)
+    i, j = (np.array(nodes, dtype=np.int64) for nodes in edges)
+    masked = beside["masked"].view(np.bool_) if "masked" in beside else None
+    p = _weights.weights(np, _weights.query_rows(arrays["q"], i, j, form),
+                         _weights.key_rows(np, arrays["k"], i, j, form), i, j, masked, beside.get("sources"),
+                         width ** -0.5, form, fill, query.shape[1])
+    return _arrays.give_back(output, q), _arrays.give_back(p, q)
