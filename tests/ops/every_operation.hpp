@@ -17,6 +17,7 @@
 #include "triad/ops/arc_cross_entropy.hpp"
 #include "triad/ops/binary_cross_entropy.hpp"
 #include "triad/ops/cross_entropy.hpp"
+#include "triad/ops/distance_bias.hpp"
 #include "triad/ops/dropout.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/gather.hpp"
@@ -186,6 +187,15 @@ void each_rowwise_use(F&& f) {
           });
           return y;
         });
+  use("distance_bias and back", {distance_buckets * 3, 3 * relative_offsets(distance_reach)},
+      [=](Ex& ex, given const& x) {
+        index_t const n = 3 * relative_offsets(distance_reach);
+        auto y = room_for_numbers<T>({rows * n, distance_buckets * 3});
+        distance_bias<Ex, T>(ex, T(2), in(x[0], distance_buckets, 3), out(y[0], rows, n));
+        std::fill(y[1].begin(), y[1].end(), T(0));
+        distance_bias_grad<Ex, T>(ex, T(2), in(x[1], n), out(y[1], distance_buckets, 3));
+        return y;
+      });
   use("head_bias and back", {rows * 3, d, rows * d, rows * d}, [=](Ex& ex, given const& x) {
     numbers<T> y{x[2]};
     y[0].resize(static_cast<std::size_t>(rows * d));

@@ -25,6 +25,14 @@ struct attention_cache {
   attention_sequences sequences;    // sequence s has one query, in row s, and `length` keys
 };
 
+/// A bias of the scores of self-attention, which several layers may share.
+template <class T>
+struct score_bias {
+  matrix<T const> values = no_matrix<T const>();  // (rows, h (2 reach + 1)), as ops/attention.hpp reads it
+  vec<T> gradient{nullptr, 0};                    // (h (2 reach + 1)): backward adds the sums of the columns
+  index_t reach = 0;                              // 0: no bias
+};
+
 /// The states of the tokens of a batch of sequences.  Every row must belong to a sequence, because the linear maps and
 /// their gradients use all rows.
 template <class T, index_t D>
@@ -32,6 +40,7 @@ struct sequence_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
   sequence_batch sequences;
   vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: no query attends to this key; (0): no mask
+  score_bias<T> bias{};                        // has a gradient of its own
 };
 
 template <class T, index_t D = dyn, index_t H = dyn>
@@ -96,7 +105,12 @@ struct self_attention {
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after = {}) const {
     stacked().forward(ex, c, w.projections, in.x, {}, s.projected);
-    attend(ex, c, w, options(c, in), {in.sequences, in.sequences}, split(read_only(s.projected)), s);
+    auto const x = split(read_only(s.projected));
+    if (in.bias.reach > 0)
+      attention(ex, *c.scratch, options(c, in), {in.sequences, in.sequences}, x, in.bias.values, s.lse,
+                as_matrix(s.context));
+    else
+      attend(ex, c, w, options(c, in), {in.sequences, in.sequences}, x, s);
     mixer().forward(ex, c, w.output, s.context, {}, y, after);
   }
   /// forward() for the newest token of every sequence.  Row s of x is the newest token of sequence s.  Adds the key and
@@ -112,6 +126,7 @@ struct self_attention {
                   "self_attention: the cache has " + std::to_string(cache.length) + " tokens, expected 1 to " +
                       std::to_string(room) + ", its room");
     TRIAD_EXPECTS(in.masked.extent(0) == 0, "self_attention: a mask with a cache, expected none; leave `masked` empty");
+    TRIAD_EXPECTS(in.bias.reach == 0, "self_attention: a bias of the scores with a cache, expected none");
     stacked().forward(ex, c, w.projections, in.x, {}, s.projected);
     auto* const memory = cache.memory.data_handle();
     auto const newest =
@@ -139,7 +154,10 @@ struct self_attention {
     auto const x = split(read_only(s.projected));
     auto const lse = vec<T const>(s.lse);
     auto const context = as_matrix(read_only(s.context)), d = as_matrix(read_only(d_context));
-    if (reach > 0)
+    if (in.bias.reach > 0)
+      attention_grad(ex, *c.scratch, now, both, x, in.bias.values, lse, context, d, split(d_projected),
+                     in.bias.gradient);
+    else if (reach > 0)
       attention_grad(ex, *c.scratch, now, both, x, tables(w), memory(s), lse, context, d, split(d_projected),
                      tables(gradient));
     else
@@ -149,7 +167,9 @@ struct self_attention {
 
  private:
   attention_options options(call const& c, input const& in) const {
-    return {heads(), causal, in.masked, c.child(0).dropout(dropout), reach};
+    TRIAD_EXPECTS(reach == 0 || in.bias.reach == 0,
+                  "self_attention: relative positions and a bias of the scores, expected one of them");
+    return {heads(), causal, in.masked, c.child(0).dropout(dropout), reach + in.bias.reach};
   }
   template <class S>
   static relative_tables<S> tables(fields<S> const& w) {

@@ -31,6 +31,7 @@ struct fused_input {
   layer_states<T const> states;                // (l or more, rows, d); has a gradient; only for fuse-attention
   index_t layers = 0;                          // l
   source_states<T> source;                     // has a gradient; only for cross-attention
+  score_bias<T> bias{};                        // of self-attention; has a gradient of its own
 };
 
 /// The sizes of a batch for a layer with `layers` earlier states.  source_rows is 0 for an encoder.
@@ -119,7 +120,8 @@ struct fused_layer {
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
-    attention.forward(ex, c.child(0), w.attention, {in.x, in.sequences, in.masked}, s.attention, s.after_attention);
+    attention.forward(ex, c.child(0), w.attention, {in.x, in.sequences, in.masked, in.bias}, s.attention,
+                      s.after_attention);
     if (crosses) cross.forward(ex, c.child(1), w.cross, cross_of(in, s), s.cross, s.after_cross);
     rest(ex, c, w, in, s, y);
   }
@@ -151,7 +153,7 @@ struct fused_layer {
       cross.backward(ex, c.child(1), w.cross, cross_of(in, s), s.cross, d, other, gradient.cross, d_source);
       std::swap(d, other);
     }
-    attention.backward(ex, c.child(0), w.attention, {in.x, in.sequences, in.masked}, s.attention, d, dx,
+    attention.backward(ex, c.child(0), w.attention, {in.x, in.sequences, in.masked, in.bias}, s.attention, d, dx,
                        gradient.attention);
   }
 

@@ -8,17 +8,21 @@
 //   layer_link::sum        input_l = sum_{j<l} x_j
 //   layer_link::weighted   input_l = sum_{j<l} w_lj norm_j(x_j),  y = input_{L+1}: DLCL (Wang et al. 2019)
 //
+// With distance_bias, all layers share a table of biases of the scores by distance (ops/distance_bias.hpp), as in MPNet.
+//
 // All states are kept.  The backward pass goes from the last layer to the first, and each layer adds to the gradients
 // of the earlier states.  So the gradient of x_j is complete when the backward pass reaches layer j.
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <string>
 
 #include "triad/core/series.hpp"
 #include "triad/core/views.hpp"
 #include "triad/layers/fused_layer.hpp"
+#include "triad/ops/distance_bias.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/matmul.hpp"
 
@@ -36,7 +40,8 @@ struct fused_stack_options {
   bool tied = false;        // true: all layers share one set of parameters
   std::uint64_t fused = 0;  // bit k: layer k + 1 has fuse-attention
   layer_link link = layer_link::previous;
-  index_t source_width = 0;  // the width of the encoder states to which a decoder attends; 0: an encoder
+  index_t source_width = 0;    // the width of the encoder states to which a decoder attends; 0: an encoder
+  bool distance_bias = false;  // true: the scores of self-attention have a bias by distance; only in an encoder
 };
 
 /// Values of fused_stack_options::fused.  all_fused(): all layers have fuse-attention.  only_top_fused(): only the last
@@ -61,6 +66,7 @@ struct fused_stack {
   std::uint64_t fused;
   layer_link link;
   index_t source_width;
+  bool distances;  // whether there is a bias by distance
 
   explicit fused_stack(fused_stack_options const& o)
       : layer_options(checked_options<D, H, F>("fused_stack", o.layer)),
@@ -68,7 +74,10 @@ struct fused_stack {
         tied(o.tied),
         fused(o.fused),
         link(o.link),
-        source_width(o.source_width) {
+        source_width(o.source_width),
+        distances(o.distance_bias) {
+    TRIAD_EXPECTS(!distances || (layer_options.reach == 0 && !layer_options.causal && source_width == 0),
+                  "fused_stack: a bias by distance with relative positions or in a decoder, expected neither");
     if (layer_options.reach != 0)
       (void)checked_size("fused_stack", {"reach of relative positions", layer_options.reach});
     if (source_width != 0) (void)checked_size("fused_stack", {"width of the source's states", source_width});
@@ -83,6 +92,10 @@ struct fused_stack {
   constexpr index_t width() const { return layer_options.width; }
   /// Returns layer k + 1.
   layer_type layer(index_t k) const { return layer_type(layer_options, source_width, (fused >> k & 1) != 0); }
+  /// The factor of the table of biases: attention divides the sums of products and biases by this number.
+  T bias_scale() const { return std::sqrt(T(width() / layer_options.heads)); }
+  /// The number of columns of the biases.
+  constexpr index_t offsets() const { return distances ? layer_options.heads * relative_offsets(distance_reach) : 0; }
   constexpr norm_type norm() const { return {extents<D>(width()), layer_options.epsilon}; }
   constexpr bool normed() const { return layer_options.norms == norm_position::before && link != layer_link::weighted; }
   /// The number of norms outside of the layers: count + 1 with layer_link::weighted, 1 if only the last state has a
@@ -113,10 +126,19 @@ struct fused_stack {
       for (index_t i = 1; i < l; ++i) (void)place.template make<vec<S>>(i);
       return place.template make<vec<S>>(l);
     }
+    /// The table of biases by distance (32, h).
+    tensor<S, dyn, dyn> distance_table() const {
+      auto place = rest(layers_before(sets()));
+      for (index_t i = 0; i < stack.norms(); ++i) (void)plan<S>(stack.norm(), place);
+      if (stack.link == layer_link::weighted)
+        for (index_t l = 1; l <= stack.count + 1; ++l) (void)place.template make<vec<S>>(l);
+      return place.template make<tensor<S, dyn, dyn>>(distance_buckets, stack.layer_options.heads);
+    }
     template <class V>
     void each(V&& f) {
       for (index_t k = 0; k < sets(); ++k) f(std::to_string(k), at(k));
       if (stack.normed()) f("norm", norm(0));
+      if (stack.distances) f("distances", distance_table());
       if (stack.link != layer_link::weighted) return;
       for (index_t j = 0; j <= stack.count; ++j) f("norms." + std::to_string(j), norm(j));
       for (index_t l = 1; l <= stack.count + 1; ++l) f("links." + std::to_string(l) + ".combination", combination(l));
@@ -161,8 +183,9 @@ struct fused_stack {
     /// sum: (L, rows, d), the inputs of the layers;  weighted: (L + 1, rows, d), the normalised states;  previous:
     /// empty.
     layer_states<T> mixed;
-    state input;   // weighted: (rows, d), the input of the current layer;  otherwise empty
-    state result;  // (rows, d): y; empty if y is x_L
+    state input;               // weighted: (rows, d), the input of the current layer;  otherwise empty
+    state result;              // (rows, d): y; empty if y is x_L
+    tensor<T, dyn, dyn> bias;  // (rows, h (2 reach + 1)): the biases by distance; otherwise empty
     series<layer_plan> layers;
     series<norm_plan> norms;
 
@@ -183,6 +206,7 @@ struct fused_stack {
       for (index_t j = 0; j < norms(); ++j) (void)plan<S>(norm(), a);
       if (link == layer_link::weighted)
         for (index_t l = 1; l <= count + 1; ++l) (void)a.template make<vec<S>>(l);
+      if (distances) (void)a.template make<tensor<S, dyn, dyn>>(distance_buckets, layer_options.heads);
     });
     measured.memory = place.cut(bytes);
     return measured;
@@ -199,6 +223,8 @@ struct fused_stack {
                                                    rows, width());
     auto const input = place.make<state>(link == layer_link::weighted ? rows : 0, width());
     auto const result = place.make<state>(norms() > 0 ? rows : 0, width());
+    arena none;  // an arena without memory
+    auto const bias = (distances ? place : none).template make<tensor<T, dyn, dyn>>(distances ? rows : 0, offsets());
     auto const layers =
         plan_series(place, layer_plan{*this, rows, source_rows, kept}, count, kept == keep::everything ? count : 1);
     return {.stack = *this,
@@ -208,6 +234,7 @@ struct fused_stack {
             .mixed = mixed,
             .input = input,
             .result = result,
+            .bias = bias,
             .layers = layers,
             .norms = plan_series(place, norm_plan{norm(), rows}, norms())};
   }
@@ -215,6 +242,7 @@ struct fused_stack {
   /// Reads x_0 from s.x(0).  Overwrites s.y().
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s) const {
+    if (distances) distance_bias(ex, bias_scale(), as_matrix(read_only(w.distance_table())), as_matrix(s.bias));
     each_layer(ex, w, in, s, [&](index_t k, fused_input<T, D> const& x) {
       layer(k).forward(ex, c.child(k), w.at(k), x, s.at(k), s.x(k + 1));
     });
@@ -248,6 +276,9 @@ struct fused_stack {
     fill(ex, T(0), d);
     fill(ex, T(0), d_mixed);
     fill(ex, T(0), d_sum);
+    arena none;  // an arena without memory
+    auto const d_bias = (distances ? scratch : none).template make<vec<T>>(offsets());
+    if (distances) fill(ex, T(0), d_bias);
     if (link == layer_link::weighted) {
       unmix(ex, w, s, count + 1, dy, d_mixed, gradient);
       unnormalise(ex, c, w, s, count, d_mixed, d, gradient);
@@ -260,8 +291,9 @@ struct fused_stack {
       if (link == layer_link::weighted) mix(ex, w, s, k + 1, s.input);
       if (s.kept == keep::inputs && k + 1 < count)  // s.at(k) still has forward's values of the last layer
         layer(k).forward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), again);
-      layer(k).backward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), slice(d, k + 1), d_input, gradient.at(k),
-                        d, d_source);
+      auto x = input_at(in, s, k);
+      x.bias.gradient = d_bias;
+      layer(k).backward(ex, c.child(k), w.at(k), x, s.at(k), slice(d, k + 1), d_input, gradient.at(k), d, d_source);
       if (link == layer_link::weighted) {
         unmix(ex, w, s, k + 1, d_input, d_mixed, gradient);
         unnormalise(ex, c, w, s, k, d_mixed, d, gradient);
@@ -272,6 +304,7 @@ struct fused_stack {
         transform(ex, plus{}, slice(d, k), d_input, slice(d, k));
       }
     }
+    if (distances) distance_bias_grad(ex, bias_scale(), vec<T const>(d_bias), as_matrix(gradient.distance_table()));
     transform(ex, unchanged{}, slice(d, 0), dx0);
   }
 
@@ -280,6 +313,10 @@ struct fused_stack {
     in.x = link == layer_link::previous ? s.x(k) : link == layer_link::sum ? slice(s.mixed, k) : s.input;
     in.states = s.states;
     in.layers = k + 1;
+    if (distances) {
+      in.bias.values = as_matrix(read_only(s.bias));
+      in.bias.reach = distance_reach;
+    }
     return in;
   }
 

@@ -33,6 +33,9 @@
 //   doffsets = dc b';  dp~ = dc(i) . value(j) + doffsets(i, r);  delta(i) = dc(i) . c(i), where c includes b's part
 //   dbias(i, r) = sum_{j: r(i, j) = r} ds(i, j);  dquery += dbias a;  da += dbias' query;  db += offset_weights' dc
 //
+// A bias of the scores that does not depend on the queries takes the place of bias = query a' (distance_bias.hpp).  It
+// has no values of offsets, so d offset_weights is 0.
+//
 // If an operand has a NaN, or if a score is +infinity, every row and gradient that depends on this value has a NaN.  A
 // masked key has the weight 0.  But a backend may multiply whole tiles, and 0 times NaN is NaN.  So masked keys and
 // values must be finite, too.
@@ -41,7 +44,9 @@
 #include "triad/core/backend.hpp"
 #include "triad/core/sequences.hpp"
 #include "triad/core/views.hpp"
+#include "triad/ops/elementwise.hpp"
 #include "triad/ops/matmul.hpp"
+#include "triad/ops/reduce.hpp"
 
 namespace triad {
 
@@ -144,6 +149,15 @@ void expect_relative(attention_options const& options, attention_operands<T cons
   expect_matrix("offset_weights", m.offset_weights, rows, options.heads * offsets);
 }
 
+template <class T, class Bias>
+void expect_score_bias(attention_options const& options, attention_operands<T const> const& x, char const* what,
+                       Bias const& bias) {
+  TRIAD_EXPECTS(options.reach > 0,
+                "attention: reach is " + std::to_string(options.reach) + ", expected 1 or more with a bias of scores");
+  expect_shape("attention", what, bias, {x.query.extent(0), options.heads * relative_offsets(options.reach)});
+  expect_unit_stride("attention", what, bias);
+}
+
 /// Calls f(head of x, head of y) for every head of x (rows, h m) and y (rows, h n).  If x and y are contiguous, calls f
 /// only once, with x as (rows h, m) and y as (rows h, n).
 template <class X, class Y, class F>
@@ -204,6 +218,19 @@ void attention(Ex& ex, arena& scratch, attention_options const& options, attenti
                              [&](auto offset_weights, auto to) { matmul_add(ex, offset_weights, tables.value, to); });
 }
 
+/// Computes attention with a bias of the scores that does not depend on the queries, such as distance_bias():
+/// s(i, j) = (query(i) . key(j) + bias(i, r)) / sqrt(k).  bias is (q rows, h (2R + 1)), offsets side by side.  Every
+/// row of queries must belong to a sequence.
+template <backend Ex, class T>
+void attention(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
+               attention_operands<T const> const& x, matrix<T const> bias, vec<T> lse, matrix<T> c) {
+  detail::expect_score_bias(options, x, "bias", bias);
+  auto const frame = scratch.open();
+  // The kernels also write the weights of each offset, which no table of values reads here.
+  auto const unused = as_matrix(scratch.template make<tensor<T, dyn, dyn>>(bias.extent(0), bias.extent(1)));
+  detail::run_attention(ex, scratch, options, s, x, relative_forward<T>{bias, unused}, lse, c);
+}
+
 /// Computes the gradients of attention.  Overwrites every gradient in dx.  Rows that belong to no sequence are not
 /// changed.
 template <backend Ex, class T>
@@ -240,6 +267,23 @@ void attention_grad(Ex& ex, arena& scratch, attention_options const& options, at
                              [&](auto d, auto to) { matmul_add(ex, d, tables.key, to); });
   detail::each_pair_of_heads(options.heads, d_bias, x.query,
                              [&](auto d, auto query) { matmul_add(ex, transposed(d), query, d_tables.key); });
+}
+
+/// Computes the gradients of attention with a bias of the scores.  Overwrites every gradient in dx.  Adds to d_bias_sum
+/// (h (2R + 1)) the sums of the columns of the bias's gradient.  Every row of queries must belong to a sequence.
+template <backend Ex, class T>
+void attention_grad(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
+                    attention_operands<T const> const& x, matrix<T const> bias, vec<T const> lse, matrix<T const> c,
+                    matrix<T const> dc, attention_operands<T> const& dx, vec<T> d_bias_sum) {
+  detail::expect_score_bias(options, x, "bias", bias);
+  expect_shape("attention_grad", "d_bias_sum", d_bias_sum, {bias.extent(1)});
+  auto const frame = scratch.open();
+  auto const by_offset = [&] { return scratch.template make<tensor<T, dyn, dyn>>(bias.extent(0), bias.extent(1)); };
+  auto const none = by_offset(), d_bias = by_offset();
+  fill(ex, T(0), none);  // there are no values of offsets
+  detail::run_attention_grad(ex, scratch, options, s, x,
+                             relative_backward<T>{bias, as_matrix(read_only(none)), as_matrix(d_bias)}, lse, c, dc, dx);
+  column_sums_add(ex, scratch, d_bias, d_bias_sum);
 }
 
 }  // namespace triad
