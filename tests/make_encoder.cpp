@@ -1,5 +1,5 @@
 // Writes a small encoder with random values, and its vocabulary, into an existing folder. The files have the form of a
-// published model. KIND is roberta or bert:
+// published model. KIND is roberta, bert or mpnet:
 // triad-make-encoder KIND FOLDER [SEED]
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
@@ -52,11 +52,13 @@ std::size_t write_pieces(std::filesystem::path const& folder, std::string const&
 
 int main(int argc, char** argv) {
   std::string const kind = argc > 1 ? argv[1] : "";
-  if (argc < 3 || (kind != "roberta" && kind != "bert"))
-    return std::fprintf(stderr, "triad-make-encoder roberta|bert FOLDER [SEED]\n"), 1;
+  if (argc < 3 || (kind != "roberta" && kind != "bert" && kind != "mpnet"))
+    return std::fprintf(stderr, "triad-make-encoder roberta|bert|mpnet FOLDER [SEED]\n"), 1;
   try {
     std::filesystem::path const folder(argv[2]);
-    auto const tokens = kind == "roberta" ? write_bytes(folder) : write_pieces(folder, "[PAD]\n[UNK]\n[CLS]\n[SEP]\n");
+    auto const tokens = kind == "roberta" ? write_bytes(folder)
+                        : kind == "bert"  ? write_pieces(folder, "[PAD]\n[UNK]\n[CLS]\n[SEP]\n")
+                                          : write_pieces(folder, "<s>\n<pad>\n</s>\n<unk>\n[UNK]\n");
     triad::test::encoder_sizes const z{.width = 12,
                                        .layers = 3,
                                        .heads = 3,

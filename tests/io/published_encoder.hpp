@@ -1,4 +1,4 @@
-// Makes a small RoBERTa or BERT with random values, in the form of a published model.
+// Makes a small RoBERTa, BERT or MPNet with random values, in the form of a published model.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -50,17 +50,24 @@ struct encoder_weights {
     };
     add("embeddings.word_embeddings.weight", {z.tokens, z.width});
     add("embeddings.position_embeddings.weight", {z.positions, z.width});
-    add("embeddings.token_type_embeddings.weight", {z.kind == "bert" ? 2 : 1, z.width});
+    bool const of_mpnet = z.kind == "mpnet";
+    if (!of_mpnet) add("embeddings.token_type_embeddings.weight", {z.kind == "bert" ? 2 : 1, z.width});
     norm("embeddings.LayerNorm");
     for (index_t k = 0; k < z.layers; ++k) {
       auto const layer = "encoder.layer." + std::to_string(k) + ".";
-      for (auto const* part : {"query", "key", "value"}) map(layer + "attention.self." + part, z.width, z.width);
-      map(layer + "attention.output.dense", z.width, z.width);
-      norm(layer + "attention.output.LayerNorm");
+      if (of_mpnet) {
+        for (auto const* part : {"q", "k", "v", "o"}) map(layer + "attention.attn." + part, z.width, z.width);
+        norm(layer + "attention.LayerNorm");
+      } else {
+        for (auto const* part : {"query", "key", "value"}) map(layer + "attention.self." + part, z.width, z.width);
+        map(layer + "attention.output.dense", z.width, z.width);
+        norm(layer + "attention.output.LayerNorm");
+      }
       map(layer + "intermediate.dense", z.width, z.hidden);
       map(layer + "output.dense", z.hidden, z.width);
       norm(layer + "output.LayerNorm");
     }
+    if (of_mpnet) add("encoder.relative_attention_bias.weight", {32, z.heads});
     map("pooler.dense", z.width, z.width);  // the reader ignores it
   }
   std::vector<float> const& operator()(std::string const& name) const { return all.at(prefix + name).values; }
@@ -68,18 +75,26 @@ struct encoder_weights {
 
 /// Returns the content of the model's config.json.
 inline nlohmann::json encoder_json(encoder_sizes const& z = {}) {
-  return {{"model_type", z.kind},
-          {"hidden_size", z.width},
-          {"num_hidden_layers", z.layers},
-          {"num_attention_heads", z.heads},
-          {"intermediate_size", z.hidden},
-          {"vocab_size", z.tokens},
-          {"max_position_embeddings", z.positions},
-          {"type_vocab_size", z.kind == "bert" ? 2 : 1},
-          {"layer_norm_eps", 1e-3},
-          {"hidden_act", "gelu"},
-          {"pad_token_id", z.kind == "bert" ? 0 : 1},
-          {"architectures", {z.kind == "bert" ? "BertModel" : "RobertaForMaskedLM"}}};
+  bool const of_bert = z.kind == "bert", of_mpnet = z.kind == "mpnet";
+  nlohmann::json json{{"model_type", z.kind},
+                      {"hidden_size", z.width},
+                      {"num_hidden_layers", z.layers},
+                      {"num_attention_heads", z.heads},
+                      {"intermediate_size", z.hidden},
+                      {"vocab_size", z.tokens},
+                      {"max_position_embeddings", z.positions},
+                      {"layer_norm_eps", 1e-3},
+                      {"hidden_act", "gelu"},
+                      {"pad_token_id", of_bert ? 0 : 1},
+                      {"architectures",
+                       {of_bert    ? "BertModel"
+                        : of_mpnet ? "MPNetModel"
+                                   : "RobertaForMaskedLM"}}};
+  if (of_mpnet)
+    json["relative_attention_num_buckets"] = 32;
+  else
+    json["type_vocab_size"] = of_bert ? 2 : 1;
+  return json;
 }
 
 inline void write_encoder(std::filesystem::path const& folder, encoder_weights const& w, nlohmann::json const& json) {

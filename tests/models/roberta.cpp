@@ -11,6 +11,7 @@
 #include "tests/models/model_use.hpp"
 #include "triad/batches/pair_loader.hpp"
 #include "triad/decoding/fused_decoder.hpp"
+#include "triad/io/encoder.hpp"
 
 namespace models_roberta_tests {
 
@@ -50,6 +51,26 @@ TEMPLATE_TEST_CASE("a narrow decoder over a wide encoder has the gradient of its
     for (auto kept : {keep::everything, keep::inputs}) {
       CAPTURE(fused, kept == keep::inputs);
       auto const m = roberta_under_decoder<double>(published{}, sizes(fused ? 0.2 : 0, fused));
+      test::check_gradient_of(test::model_use<model, TestType, loader>(m, kept, loaded()));
+    }
+}
+
+TEMPLATE_TEST_CASE("an encoder with a bias by distance has the gradient of its loss, that of the shared table too", "",
+                   TRIAD_TEST_BACKENDS) {
+  encoder_config config{.width = 9, .layers = 2, .heads = 3, .hidden = 11, .tokens = 8, .positions = 9};
+  config.epsilon = 1e-3;
+  config.kind = encoder_kind::mpnet;
+  for (double const dropout : {0.0, 0.2})
+    for (auto kept : {keep::everything, keep::inputs}) {
+      CAPTURE(dropout, kept == keep::inputs);
+      auto const m = encoder_under_decoder<double>(config, sizes(dropout, false));
+      bool types = false, distances = false;
+      arena measure;
+      walk(m.plan_params(measure), [&](std::string const& path, auto view) {
+        types = types || path == "source.type";
+        if (path == "encoder.distances") distances = view.size() == 32 * 3;
+      });
+      CHECK((distances && !types));
       test::check_gradient_of(test::model_use<model, TestType, loader>(m, kept, loaded()));
     }
 }

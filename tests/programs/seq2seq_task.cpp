@@ -240,7 +240,7 @@ TEST_CASE("the sources of a BERT are cut into its WordPiece, which a checkpoint 
   CHECK(published_from(shape, "file").kind == triad::encoder_kind::bert);
   shape["kind"] = "GPT";
   CHECK_THROWS_WITH(published_from(shape, "file"),
-                    contains("file: its encoder's kind is \"GPT\", expected RoBERTa or BERT"));
+                    contains("file: its encoder's kind is \"GPT\", expected RoBERTa, BERT or MPNet"));
 }
 
 TEST_CASE("first values are as wide as a matrix's own sides ask for, under a wider encoder too") {

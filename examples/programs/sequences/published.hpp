@@ -48,9 +48,10 @@ inline encoder_config published_from(nlohmann::json const& json, std::string con
       refuse("{}: its encoder's epsilon is {}, expected a number above 0 and below 1", path,
              quoted(json.at("epsilon")));
     auto const kind = json.value("kind", name_of(encoder_kind::roberta));
-    auto const known = {encoder_kind::roberta, encoder_kind::bert};
+    auto const known = {encoder_kind::roberta, encoder_kind::bert, encoder_kind::mpnet};
     auto const* const at = std::find_if(known.begin(), known.end(), [&](encoder_kind k) { return kind == name_of(k); });
-    if (at == known.end()) refuse("{}: its encoder's kind is {}, expected RoBERTa or BERT", path, quoted(json["kind"]));
+    if (at == known.end())
+      refuse("{}: its encoder's kind is {}, expected RoBERTa, BERT or MPNet", path, quoted(json["kind"]));
     return {count("width"),   count("layers"), count("heads"),
             count("hidden"),  count("tokens"), count("positions"),
             count("padding"), epsilon,         *at};

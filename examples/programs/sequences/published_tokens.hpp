@@ -1,4 +1,4 @@
-// The tokens of a published encoder: byte-level byte pairs of a RoBERTa, or the WordPiece of a BERT.
+// The tokens of a published encoder: byte-level byte pairs of a RoBERTa, or the WordPiece of a BERT or MPNet.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,7 +26,8 @@ class published_tokens {
   /// Reads the vocabulary in the folder of an encoder of this kind.  Throws data_error.
   static published_tokens read(std::string const& folder, encoder_kind kind) {
     if (kind == encoder_kind::roberta) return of_bytes(text::byte_bpe::read(folder), folder);
-    return published_tokens(text::wordpiece::read(folder));
+    return published_tokens(text::wordpiece::read(
+        folder, kind == encoder_kind::mpnet ? text::wordpiece_marks::mpnet() : text::wordpiece_marks()));
   }
   /// Reads the vocabulary of a checkpoint, as to_json() writes it.  Throws data_error and exceptions of nlohmann.
   static published_tokens from(nlohmann::json const& json, std::vector<text::bpe_merge> const& merges) {

@@ -1,4 +1,4 @@
-// Reads a published encoder (RoBERTa, BERT) from the files of Hugging Face, config.json and model.safetensors in one
+// Reads a published encoder (RoBERTa, BERT, MPNet) from the files of Hugging Face, config.json and model.safetensors in one
 // folder.
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -11,14 +11,21 @@
 //   encoder.K.feed_forward.inner        encoder.layer.K.intermediate.dense                 (hidden, e)
 //   encoder.K.feed_forward.outer, norm  encoder.layer.K.output.dense, LayerNorm
 //
+// MPNet has other names, a table that all layers share (ops/distance_bias.hpp), and no types:
+//
+//   encoder.distances                   encoder.relative_attention_bias.weight             (32, heads)
+//   encoder.K.attention.query           encoder.layer.K.attention.attn.q                   k, v, o: the same; (e, e)
+//   encoder.K.attention.norm            encoder.layer.K.attention.LayerNorm
+//
 // The left column has parameter paths of this library, and the right column has names in the file.  The names in the
-// file begin with `roberta.` or `bert.`, or have no prefix.  In the file, the gain and bias of a norm are called weight
+// file begin with `roberta.`, `bert.` or `mpnet.`, or have no prefix.  In the file, the gain and bias of a norm are called weight
 // and bias, or gamma and beta. Other tensors of the file (a pooler, the head of a language model) are not read.  Other
 // parameters of the model (fuse-attention, the decoder) are not changed.
 //
 //             model_type                        position of the first token   types   vocabulary
 //   RoBERTa   roberta, xlm-roberta, camembert   pad_token_id + 1              1       byte_bpe
 //   BERT      bert                              0                             1, 2    wordpiece
+//   MPNet     mpnet                             pad_token_id + 1              none    wordpiece
 #pragma once
 
 #include <algorithm>
@@ -40,7 +47,7 @@
 namespace triad {
 
 /// The kinds of published encoders.
-enum class encoder_kind { roberta, bert };
+enum class encoder_kind { roberta, bert, mpnet };
 
 /// The sizes and options of the encoder, from config.json.
 struct encoder_config {
@@ -53,10 +60,16 @@ struct encoder_config {
 
   /// The position of a sequence's first token.
   constexpr index_t first() const { return kind == encoder_kind::bert ? 0 : padding + 1; }
+  /// Whether tokens have types, of which the first is used.
+  constexpr bool typed() const { return kind != encoder_kind::mpnet; }
+  /// Whether the scores of attention have a bias by distance.
+  constexpr bool distances() const { return kind == encoder_kind::mpnet; }
 };
 
 /// The name of a kind in messages.
-constexpr char const* name_of(encoder_kind kind) { return kind == encoder_kind::bert ? "BERT" : "RoBERTa"; }
+constexpr char const* name_of(encoder_kind kind) {
+  return kind == encoder_kind::bert ? "BERT" : kind == encoder_kind::mpnet ? "MPNet" : "RoBERTa";
+}
 
 /// Reads folder/config.json and checks its values.  `only` is the kind that is expected; empty: any kind.  A file
 /// without model_type is a RoBERTa's.
@@ -67,7 +80,8 @@ inline encoder_config read_encoder_config(std::string const& folder, std::option
     bool const known = json.is_object() && json.contains(name);
     auto const found = known ? quoted(json.at(name)) : std::string("none");
     throw data_error(path + ": expected " + expected + " as " + name + ", found " + found +
-                     "; only encoders of the kind of " + (only ? name_of(*only) : "RoBERTa and BERT") + " can be read");
+                     "; only encoders of the kind of " + (only ? name_of(*only) : "RoBERTa, BERT and MPNet") +
+                     " can be read");
   };
   auto const count = [&](char const* name, index_t least) {
     constexpr index_t most = index_t{1} << 31;
@@ -90,20 +104,26 @@ inline encoder_config read_encoder_config(std::string const& folder, std::option
   std::vector<std::string> types;
   if (!only || *only == encoder_kind::roberta) types = {"roberta", "xlm-roberta", "camembert"};
   if (!only || *only == encoder_kind::bert) types.emplace_back("bert");
+  if (!only || *only == encoder_kind::mpnet) types.emplace_back("mpnet");
   one_of("model_type", types, only && *only != encoder_kind::roberta);
-  if (json.is_object() && json.value("model_type", nlohmann::json()) == "bert") c.kind = encoder_kind::bert;
-  bool const is_bert = c.kind == encoder_kind::bert;
+  auto const type = json.is_object() ? json.value("model_type", nlohmann::json()) : nlohmann::json();
+  if (type == "bert") c.kind = encoder_kind::bert;
+  if (type == "mpnet") c.kind = encoder_kind::mpnet;
   c.width = count("hidden_size", 1);
   c.layers = count("num_hidden_layers", 1);
   if (c.layers > 63) refuse("num_hidden_layers", "63 or fewer");  // the largest number of layers of a fused_stack
   c.heads = count("num_attention_heads", 1);
   c.hidden = count("intermediate_size", 1);
   c.tokens = count("vocab_size", 1);
-  c.padding = is_bert ? 0 : 1;
+  c.padding = c.kind == encoder_kind::bert ? 0 : 1;
   if (json.contains("pad_token_id") && !json.at("pad_token_id").is_null()) c.padding = count("pad_token_id", 0);
   c.positions = count("max_position_embeddings", c.first() + 1);
   if (c.width % c.heads != 0) refuse("num_attention_heads", "a divisor of hidden_size " + std::to_string(c.width));
-  if (count("type_vocab_size", 1) != 1 && !is_bert) refuse("type_vocab_size", "1");
+  if (c.typed() && count("type_vocab_size", 1) != 1 && c.kind != encoder_kind::bert) refuse("type_vocab_size", "1");
+  // transformers reads this number, but always computes 32 buckets.
+  if (c.distances() && json.contains("relative_attention_num_buckets") &&
+      count("relative_attention_num_buckets", 1) != 32)
+    refuse("relative_attention_num_buckets", "32");
   for (auto const* role : {"is_decoder", "add_cross_attention"})
     if (json.contains(role) && json.at(role) != false) refuse(role, "false");
   one_of("hidden_act", {"gelu"}, true);
@@ -134,9 +154,9 @@ inline std::string encoder_weights_in(std::string const& folder) {
   throw data_error(refused("none", "give the folder of a published encoder"));
 }
 
-/// Returns the name of a parameter in the published file, without a prefix.  Returns nothing if the published encoder
+/// Returns the name of a parameter in the published file of an encoder of this kind, without a prefix.  Returns nothing if the published encoder
 /// has no such parameter.
-inline std::optional<std::string> encoder_name(std::string const& path) {
+inline std::optional<std::string> encoder_name(std::string const& path, encoder_kind kind = encoder_kind::roberta) {
   struct entry {
     std::string_view ours, theirs;
   };
@@ -149,15 +169,23 @@ inline std::optional<std::string> encoder_name(std::string const& path) {
       {"attention.query.", "attention.self.query."},  {"attention.key.", "attention.self.key."},
       {"attention.value.", "attention.self.value."},  {"attention.output.", "attention.output.dense."},
       {"feed_forward.inner.", "intermediate.dense."}, {"feed_forward.outer.", "output.dense."}};
+  static constexpr entry mpnet_maps[] = {{"attention.query.", "attention.attn.q."},
+                                         {"attention.key.", "attention.attn.k."},
+                                         {"attention.value.", "attention.attn.v."},
+                                         {"attention.output.", "attention.attn.o."}};
+  static constexpr entry mpnet_norms[] = {{"attention.norm.gain", "attention.LayerNorm.weight"},
+                                          {"attention.norm.bias", "attention.LayerNorm.bias"}};
   static constexpr entry norms[] = {{"attention.norm.gain", "attention.output.LayerNorm.weight"},
                                     {"attention.norm.bias", "attention.output.LayerNorm.bias"},
                                     {"feed_forward.norm.gain", "output.LayerNorm.weight"},
                                     {"feed_forward.norm.bias", "output.LayerNorm.bias"}};
   std::string_view rest = path;
+  bool const of_mpnet = kind == encoder_kind::mpnet;
+  if (of_mpnet && rest == "encoder.distances") return "encoder.relative_attention_bias.weight";
   if (rest.starts_with("source.")) {
     rest.remove_prefix(7);
     for (auto const& e : embeddings)
-      if (rest == e.ours) return "embeddings." + std::string(e.theirs);
+      if (rest == e.ours && !(of_mpnet && rest == "type")) return "embeddings." + std::string(e.theirs);
     return std::nullopt;
   }
   if (!rest.starts_with("encoder.")) return std::nullopt;
@@ -166,6 +194,12 @@ inline std::optional<std::string> encoder_name(std::string const& path) {
   if (dot == std::string_view::npos || dot == 0 || rest.find_first_not_of("0123456789") != dot) return std::nullopt;
   auto const layer = "encoder.layer." + std::string(rest.substr(0, dot + 1));
   rest.remove_prefix(dot + 1);
+  if (of_mpnet) {
+    for (auto const& e : mpnet_norms)
+      if (rest == e.ours) return layer + std::string(e.theirs);
+    for (auto const& e : mpnet_maps)
+      if (rest.starts_with(e.ours)) return layer + std::string(e.theirs) + std::string(rest.substr(e.ours.size()));
+  }
   for (auto const& e : norms)
     if (rest == e.ours) return layer + std::string(e.theirs);
   for (auto const& e : maps)
@@ -180,9 +214,10 @@ class encoder_tensors {
  public:
   explicit encoder_tensors(std::string const& folder) : file_(encoder_weights_in(folder)) {
     std::string const name = "embeddings.word_embeddings.weight";
-    for (auto const* const prefix : {"roberta.", "bert."})
+    for (auto const* const prefix : {"roberta.", "bert.", "mpnet."})
       if (file_.stored_name(prefix + name)) prefix_ = prefix;
     if (prefix_.empty() && !file_.stored_name(name)) (void)file_.record(name);  // throws, with a list of all tensors
+    if (file_.stored_name(prefix_ + distances)) kind_ = encoder_kind::mpnet;
   }
 
   /// Returns the name in the file of the tensor that encoder_name() calls `name`.  Throws if the tensor does not have
@@ -212,19 +247,32 @@ class encoder_tensors {
 
   /// Throws if the file has layer k, which the model does not have.
   void expect_no_layer(index_t k) const {
-    auto const name = prefix_ + "encoder.layer." + std::to_string(k) + ".attention.self.query.weight";
+    auto const name = prefix_ + "encoder.layer." + std::to_string(k) +
+                      (kind_ == encoder_kind::mpnet ? ".attention.attn.q.weight" : ".attention.self.query.weight");
     if (file_.has(name))
       throw data_error(file_.file() + ": expected " + std::to_string(k) + " layers, found tensor " + printable(name) +
                        " of another; build the model that the config.json next to it describes");
   }
 
+  /// Throws if the file has the tensor `name`, which the model does not have.
+  void expect_none(std::string_view name, char const* what) const {
+    if (file_.stored_name(prefix_ + std::string(name)))
+      throw data_error(file_.file() + ": found tensor " + printable(prefix_ + std::string(name)) +
+                       ", expected none: the model has no " + what +
+                       "; build the model that the config.json next to it describes");
+  }
+
+  /// MPNet, or RoBERTa for the other kinds, which have the same names.
+  encoder_kind kind() const { return kind_; }
   safetensors const& file() const { return file_; }
 
-  static constexpr std::string_view types = "embeddings.token_type_embeddings.weight";
+  static constexpr char types[] = "embeddings.token_type_embeddings.weight",
+                        distances[] = "encoder.relative_attention_bias.weight";
 
  private:
   safetensors file_;
   std::string prefix_;
+  encoder_kind kind_ = encoder_kind::roberta;
 };
 
 }  // namespace detail
@@ -237,8 +285,11 @@ void load_encoder(std::string const& folder, Set& set) {
   detail::encoder_tensors const published(folder);
   std::vector<std::string> names;  // in the order of the parameters; empty: not in the published encoder
   index_t layers = 0;
+  bool typed = false, biased = false;
   walk(set.values(), [&](std::string const& path, auto view) {
-    auto const name = encoder_name(path);
+    auto const name = encoder_name(path, published.kind());
+    typed = typed || path == "source.type";
+    biased = biased || path == "encoder.distances";
     if (!name && (path.starts_with("source.") || path.starts_with("encoder.")) &&
         path.find(".fuse.") == std::string::npos)
       throw contract_violation("load_encoder: a published encoder has no " + path +
@@ -247,6 +298,8 @@ void load_encoder(std::string const& folder, Set& set) {
     if (path.starts_with("encoder.") && path.ends_with(".attention.query.weight") && name) ++layers;
   });
   published.expect_no_layer(layers);
+  if (!typed) published.expect_none(published.types, "types of tokens");
+  if (!biased) published.expect_none(published.distances, "bias by distance");
   std::size_t next = 0;
   walk(set.mutable_values(), [&](std::string const&, auto view) {
     using T = typename decltype(view)::element_type;

@@ -1,4 +1,5 @@
-// A pre-trained encoder (RoBERTa, BERT) with a new decoder of any width.  The model is fine-tuned on pairs of sequences.
+// A pre-trained encoder (RoBERTa, BERT, MPNet) with a new decoder of any width.  The model is fine-tuned on pairs of
+// sequences.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   source: x_0 = learned_tokens, x_L from L layers with gelu and norms after the sums    (source rows, e)
@@ -33,7 +34,7 @@ template <class T>
 using roberta_transformer = fused_transformer<T, dyn, dyn, dyn, learned_tokens<T>>;
 
 /// Returns a model with the published encoder and the decoder of `options`.  `Config` is encoder_config, or a struct
-/// with the same members; without first(), positions begin after the padding.  The encoder's dropout and fuse-attention
+/// with the same members; a struct without first() is a RoBERTa's.  The encoder's dropout and fuse-attention
 /// come from `options`.  All other options of the encoder come from `config`, or are those of every published encoder.
 template <class T, class Config>
 roberta_transformer<T> encoder_under_decoder(Config const& config, fused_transformer_options options) {
@@ -56,11 +57,16 @@ roberta_transformer<T> encoder_under_decoder(Config const& config, fused_transfo
                 "encoder_under_decoder: padding is " + std::to_string(config.padding) + ", expected 0 to " +
                     std::to_string(positions - 1));
   index_t first = config.padding + 1;
-  if constexpr (requires { config.first(); }) first = config.first();
+  bool typed = true;
+  if constexpr (requires { config.first(); }) {
+    first = config.first();
+    typed = config.typed();
+    options.encoder.distance_bias = config.distances();
+  }
   TRIAD_EXPECTS(first < positions, "encoder_under_decoder: padding is " + std::to_string(config.padding) + " of " +
                                        std::to_string(positions) + " positions, expected a position for a token");
   return roberta_transformer<T>(options, {tokens, positions, extents_of<dyn>(name, {"width", config.width}),
-                                          options.dropout, config.epsilon, first});
+                                          options.dropout, config.epsilon, first, typed});
 }
 /// encoder_under_decoder(), by its first name.
 template <class T, class Config>

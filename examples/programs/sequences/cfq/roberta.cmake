@@ -64,7 +64,18 @@ refused("--roberta is the older name of --encoder" ${train} --encoder ${FOLDER}/
 file(READ ${FOLDER}/bert/config.json config)
 string(REPLACE "\"bert\"" "\"gpt2\"" config "${config}")
 file(WRITE ${FOLDER}/bert/config.json "${config}")
-refused("as model_type, found \"gpt2\"; only encoders of the kind of RoBERTa and BERT" ${train} --encoder ${FOLDER}/bert)
+refused("as model_type, found \"gpt2\"; only encoders of the kind of RoBERTa, BERT and MPNet" ${train} --encoder ${FOLDER}/bert)
+
+# An MPNet, whose layers share a table of biases, is trained and resumed in the same way.
+file(MAKE_DIRECTORY ${FOLDER}/mpnet)
+make_encoder(mpnet mpnet 400)
+run("0|3" ${train} --encoder ${FOLDER}/mpnet --out ${FOLDER}/of-mpnet)
+run("0|3" ${train} --encoder ${FOLDER}/mpnet --updates 10 --out ${FOLDER}/mpnet-halves)
+run("0|3" ${train} --encoder ${FOLDER}/mpnet --resume --out ${FOLDER}/mpnet-halves)
+expect_same_files(of-mpnet/model.safetensors mpnet-halves/model.safetensors "mpnet: another model in two sittings")
+file(RENAME ${FOLDER}/mpnet ${FOLDER}/elsewhere)
+run(0 predict ${FOLDER}/of-mpnet --sentence "Did M0 marry M1" --max-length 5 --beam 2)
+file(RENAME ${FOLDER}/elsewhere ${FOLDER}/mpnet)
 
 refused("--encoder brings its own tokens" ${train} --encoder ${FOLDER}/published --joined-dictionary)
 refused("--encoder is an encoder of --model lrf or transformer" ${train} --encoder ${FOLDER}/published --model edge-transformer)

@@ -11,7 +11,8 @@ function(run expected)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-# Writes a small encoder in the published format into ${FOLDER}/${name}, which must exist. kind: roberta or bert.
+# Writes a small encoder in the published format into ${FOLDER}/${name}, which must exist. kind: roberta, bert or
+# mpnet.
 function(make_encoder kind name seed)
   cmake_path(GET PROGRAM PARENT_PATH bin)
   execute_process(COMMAND ${bin}/triad-make-encoder ${kind} ${FOLDER}/${name} ${seed} COMMAND_ERROR_IS_FATAL ANY)

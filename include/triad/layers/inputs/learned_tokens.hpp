@@ -7,7 +7,7 @@
 //   ds = norm'(drop'(dx_0))
 //   dword(token(i), :) += ds(i);  dposition(first + position(i), :) += ds(i);  dtype(0, :) += sum_i ds(i)
 //
-// Row `first` of the table of positions belongs to the first token of a sequence.  It is 0 in BERT, and 2 in RoBERTa:
+// Row `first` of the table of positions belongs to the first token of a sequence.  It is 0 in BERT, and 2 in RoBERTa and MPNet:
 // the rows before are for padding.  Sequences have no padding here.
 #pragma once
 
@@ -32,6 +32,7 @@ struct learned_tokens {
   double dropout = 0;
   double epsilon = 1e-5;  // the epsilon of the norm
   index_t first = 2;      // the row for the position of a sequence's first token
+  bool typed = true;      // whether there is a table of types; MPNet has none
 
   constexpr index_t width() const { return shape.extent(0); }
   /// The largest possible length of a sequence.
@@ -42,13 +43,13 @@ struct learned_tokens {
   struct fields {
     tensor<S, dyn, D> word;      // (tokens, d)
     tensor<S, dyn, D> position;  // (positions, d)
-    tensor<S, dyn, D> type;      // (1, d), because every token is of type 0
+    tensor<S, dyn, D> type;      // (1, d), because every token is of type 0; (0, d): none
     fields_of<layer_norm_layer<T, D>, S> norm;
     template <class F>
     constexpr void each(F&& f) {
       f("word", word);
       f("position", position);
-      f("type", type);
+      if (type.extent(0) != 0) f("type", type);
       f("norm", norm);
     }
   };
@@ -60,7 +61,7 @@ struct learned_tokens {
   template <class S = T>
   fields<S> plan_params(arena& place) const {
     auto const table = [&](index_t rows) { return place.make<tensor<S, dyn, D>>(rows, width()); };
-    return {table(tokens), table(positions), table(1), plan<S>(norm(), place)};
+    return {table(tokens), table(positions), table(typed ? 1 : 0), plan<S>(norm(), place)};
   }
   saved plan_saved(arena& place, row_dims dims, keep kept = keep::everything) const {
     return {place.make<output>(dims.rows, width()), norm().plan_saved(place, dims, kept)};
@@ -72,7 +73,7 @@ struct learned_tokens {
     gather_rows(ex, w.word, in.token, s.s);
     gather_rows(ex, from_first(w.position), in.position, x);
     transform(ex, plus{}, s.s, x, s.s);
-    {
+    if (typed) {
       auto const frame = c.scratch->open();
       auto const ones = c.scratch->template make<tensor<T, dyn, dyn>>(x.extent(0), 1);
       fill(ex, T(1), ones);
@@ -91,7 +92,7 @@ struct learned_tokens {
     norm().backward(ex, c, w.norm, s.s, s.norm, undropped(ex, c.dropout(dropout), dx, memory), ds, gradient.norm);
     scatter_add_rows(ex, c.scratch, ds, in.token, gradient.word);
     scatter_add_rows(ex, c.scratch, ds, in.position, from_first(gradient.position));
-    column_sums_add(ex, *c.scratch, ds, as_vec(gradient.type));
+    if (typed) column_sums_add(ex, *c.scratch, ds, as_vec(gradient.type));
   }
 
  private:
