@@ -80,13 +80,15 @@ struct options : sequences::options {
 /// Sets the defaults of o.preset and o.model.
 ///   cogs   our settings for COGS as sequences.  R. Csordas and others (The Devil is in the Detail, 2021) found that a
 ///          plain Transformer generalises there if its word vectors are scaled up and if training is long and has no
-///          early stop.  Their models are wider.
+///          early stop.  Their models are wider.  One embedding for the words of both sides and of the output lets the
+///          model copy a name that is in training only alone.
 inline void apply_preset(options& o) {
   sequences::apply_preset(o);
   if (o.preset == "cogs") {
     o.task = "cogs";
     o.encoder_layers = o.decoder_layers = 2;
     o.norm = "before";
+    o.joint = o.tie_output = o.relative = true;
     o.smoothing = 0;
     o.rate = 2e-3, o.schedule = "linear", o.epochs = 60, o.tokens = 4096, o.evaluate_every = 1500;
   }
