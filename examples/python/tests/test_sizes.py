@@ -85,3 +85,29 @@ def test_layers_below_are_one_graph_for_any_number_of_tokens():
         x, states = torch.randn(tokens, 8), torch.randn(3, tokens, 8)
         assert torch.allclose(compiled(x, states), fuse(x, states), atol=1e-6)
     assert graphs.count == 1
+
+
+BATCHES_AND_NODES = [(3, 2), (2, 5), (4, 16), (1, 7), (3, 33), (2, 64)]
+
+
+def test_compiled_batches_of_2_to_64_nodes_are_one_graph():
+    torch._dynamo.utils.counters.clear()
+    attention = TriangularAttention(8, 2)
+    compiled = torch.compile(attention, dynamic=True, fullgraph=True, backend="aot_eager")
+    for batch, n in BATCHES_AND_NODES:
+        if batch == 1:  # PyTorch makes another graph for an axis of size 1
+            continue
+        x = edges(batch, n)
+        assert torch.allclose(compiled(x), attention(x), atol=1e-6)
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_exported_program_takes_batches_of_2_to_64_nodes(strict):
+    batch, nodes = torch.export.Dim("batch", min=1, max=8), torch.export.Dim("nodes", min=2, max=64)
+    attention = TriangularAttention(8, 2)
+    program = torch.export.export(attention, (edges(3, 5),), dynamic_shapes=({0: batch, 1: nodes, 2: nodes},),
+                                  strict=strict)
+    for sizes in BATCHES_AND_NODES:
+        x = edges(*sizes)
+        assert torch.allclose(program.module()(x), attention(x), atol=1e-6)
