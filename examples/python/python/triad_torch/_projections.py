@@ -12,15 +12,20 @@ from . import _products
 
 _own_hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 _hooks_of_all = tuple(f"_global{name}" for name in _own_hooks)
-_forward_of_linear = nn.Linear.forward
+_own_forward = nn.Linear.forward
+if _own_forward.__globals__ is not nn.modules.linear.__dict__:  # it was replaced before this import
+    _own_forward = None
+_own_linear = torch._C._nn.linear
 
 
 def is_plain(part: nn.Module, width: int) -> bool:
     """Returns whether `part` only multiplies by its weight (width, width) and adds its bias when it is called.
 
     Returns false for an adapter, a quantised layer, and a layer with hooks.  Pruning, weight norm and spectral norm use
-    hooks."""
+    hooks.  Also returns false if a program has replaced nn.Linear.forward or nn.functional.linear."""
     if type(part) is not nn.Linear or "forward" in part.__dict__ or part.out_features != width:
+        return False
+    if nn.Linear.forward is not _own_forward or F.linear is not _own_linear:
         return False
     if any(getattr(part, name) for name in _own_hooks) or any(getattr(nn.modules.module, n) for n in _hooks_of_all):
         return False
@@ -39,8 +44,6 @@ def type_in_one_call(parts: Iterable[nn.Module], x: torch.Tensor) -> torch.dtype
     if not _products.by_onednn or x.device.type != "cpu" or torch.compiler.is_exporting():
         return None
     if not torch.compiler.is_compiling() and torch._C._are_functorch_transforms_active():
-        return None
-    if nn.Linear.forward is not _forward_of_linear:
         return None
     parts, width = list(parts), x.shape[-1]
     if not all(is_plain(part, width) for part in parts) or len({part.bias is None for part in parts}) > 1:
