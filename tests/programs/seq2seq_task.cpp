@@ -360,6 +360,7 @@ class backwards final : public translator {
   index_t tokens() const override { return 8; }
   double loss() override { return static_cast<double>(targets_.front().size()); }
   layer_reads reads() override { return {}; }
+  pair_attention attention() override { return {}; }
   layer_weights read_weights() override {
     auto const source = static_cast<double>(sources_.front().size()),
                target = static_cast<double>(targets_.front().size());

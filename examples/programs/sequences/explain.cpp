@@ -1,10 +1,11 @@
 // The verb `explain` of all sequence-to-sequence programs. It shows the weight with which each layer reads each earlier
-// layer, as a table and as pictures.
+// layer, as a table and as pictures, and for one pair the attention between words.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 
 #include "layers_page.hpp"
 #include "program.hpp"
@@ -63,7 +64,7 @@ std::vector<std::string> words_of_rows(language const& words, std::vector<index_
 /// Returns the index of the first pair with at most `most` tokens on each side. If there is no such pair, returns the
 /// index of the shortest pair.
 std::size_t pair_of_page(std::vector<coded_pair> const& pairs) {
-  constexpr std::size_t most = 60;
+  constexpr std::size_t most = most_words_of_map - 1;  // without the end mark
   std::size_t shortest = 0;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     auto const length = [&](std::size_t at) { return std::max(pairs[at].source.size(), pairs[at].target.size()); };
@@ -102,8 +103,62 @@ std::vector<text_pair> some_pairs(options const& o, program const& p) {
 
 }  // namespace
 
+namespace {
+
+/// Prints the tables of what layers read, and writes layers.csv and a picture of each side if there is an --out.
+void show_layers(options const& o, layer_weights const& weights, std::size_t pairs) {
+  fmt::print(
+      "mean over tokens and heads of {} pair{}: of a layer, the part of its attention to earlier layers that each of "
+      "them gets\n\n",
+      pairs, pairs == 1 ? "" : "s");
+  std::string csv = "side,layer,reads,weight\n";
+  for (auto const& [side, values] :
+       {std::pair<std::string, reads const*>("encoder", &weights.encoder), {"decoder", &weights.decoder}}) {
+    if (values->empty()) continue;
+    fmt::print("{}\n", table_of(side, *values));
+    csv += csv_of(side, *values);
+    if (!o.out.empty()) write_svg(o.out + "/" + side + ".svg", map_of(side, *values));
+  }
+  if (!o.out.empty()) first_writes(o.out + "/layers.csv", csv);
+}
+
+/// Returns a pair with the weights of its words.
+read_pair read_of(translator& net, vocabulary const& words, text_pair const& text, coded_pair const& pair) {
+  read_pair one{
+      text.source, text.target, words_of_rows(words.source, pair.source), words_of_rows(words.target, pair.target),
+      {},          {}};
+  net.clear();
+  net.add(pair.source, pair.target);
+  (void)net.read_weights();
+  one.reads = net.reads();
+  if (one.has_maps()) one.attention = net.attention();
+  return one;
+}
+
+/// Prints for each target word the source words with the most attention, as the mean over heads of the last layer.
+void show_attention(read_pair const& one) {
+  fmt::print("{} -> {}\nof the attention of the last layer to the source, mean over heads:\n\n", one.source,
+             one.target);
+  text_table table({"written", "reads most", "", ""});
+  auto const& map = one.attention.cross.back();
+  for (index_t i = 0; i < map.queries; ++i) {
+    std::vector<index_t> order(static_cast<std::size_t>(map.keys));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return map.mean(i, a) > map.mean(i, b); });
+    std::vector<std::string> row{one.target_words[static_cast<std::size_t>(i)]};
+    for (std::size_t k = 0; k < 3; ++k)
+      row.push_back(k < order.size() ? fmt::format("{} {:.3f}", one.source_words[static_cast<std::size_t>(order[k])],
+                                                   map.mean(i, order[k]))
+                                     : "");
+    table.row(row);
+  }
+  fmt::print("{}\n", table.text());
+}
+
+}  // namespace
+
 int explain(options const& o, program const& p) {
-  expect_free_in_folder(o, {"layers.csv", "encoder.svg", "decoder.svg"});
+  expect_free_in_folder(o, {"layers.csv", "encoder.svg", "decoder.svg", "attention.svg"});
   if (!o.sentence.empty()) refuse_given(o, {"count", "data"}, "pairs of the data: leave it, or --sentence, out");
   auto const chosen = o.sentence.empty() ? some_pairs(o, p) : std::vector<text_pair>{translated(o)};
   std::vector<coded_pair> pairs;
@@ -113,38 +168,28 @@ int explain(options const& o, program const& p) {
     pairs = coded(chosen, words);
     return longest_of(pairs);
   });
-  auto const weights = mean_weights(*model.net, pairs);
-  if (weights.encoder.empty() && weights.decoder.empty())
-    refuse(
-        "{}: no layer of this model has fuse-attention, which is what explain shows: train --model lrf has it, without "
-        "--fuse none and --accumulate",
-        o.run);
-  fmt::print(
-      "mean over tokens and heads of {} pair{}: of a layer, the part of its attention to earlier layers that each of "
-      "them gets\n\n",
-      pairs.size(), pairs.size() == 1 ? "" : "s");
   if (!o.out.empty()) make_folder(o.out);
-  std::string csv = "side,layer,reads,weight\n";
-  for (auto const& [side, values] :
-       {std::pair<std::string, reads const*>("encoder", &weights.encoder), {"decoder", &weights.decoder}}) {
-    if (values->empty()) continue;
-    fmt::print("{}\n", table_of(side, *values));
-    csv += csv_of(side, *values);
-    if (!o.out.empty()) write_svg(o.out + "/" + side + ".svg", map_of(side, *values));
-  }
-  if (!o.out.empty()) {
-    first_writes(o.out + "/layers.csv", csv);
-    say("layers.csv and a picture of each side are in {}\n", o.out);
-  }
-  if (o.html.empty()) return 0;
+  auto const weights = mean_weights(*model.net, pairs);
+  bool const looks_back = !weights.encoder.empty() || !weights.decoder.empty();
+  if (looks_back)
+    show_layers(o, weights, pairs.size());
+  else
+    fmt::print("no layer of this model has fuse-attention, so there is only its attention between words to show\n\n");
   auto const at = pair_of_page(pairs);
-  auto const& pair = pairs[at];
-  model.net->clear();
-  model.net->add(pair.source, pair.target);
-  (void)model.net->read_weights();
-  write_page(o.html, layers_page(weights, pairs.size(),
-                                 {chosen[at].source, chosen[at].target, words_of_rows(model.words.source, pair.source),
-                                  words_of_rows(model.words.target, pair.target), model.net->reads()}));
+  auto const one = read_of(*model.net, model.words, chosen[at], pairs[at]);
+  if (one.has_maps()) {
+    if (!looks_back) show_attention(one);
+    if (!o.out.empty())
+      write_svg(o.out + "/attention.svg",
+                picture_of("Attention to the source: last layer, mean of heads", one.attention.cross.back(),
+                           {"writes", "source word", one.target_words, one.source_words}));
+  } else {
+    say("attention between words is left out: a side of the shortest pair has more than {} tokens\n",
+        most_words_of_map - 1);
+  }
+  if (!o.out.empty()) say("{} in {}\n", looks_back ? "layers.csv and pictures are" : "attention.svg is", o.out);
+  if (o.html.empty()) return 0;
+  write_page(o.html, layers_page(weights, pairs.size(), one));
   say("a page is in {}\n", o.html);
   return 0;
 }

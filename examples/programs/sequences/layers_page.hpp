@@ -1,15 +1,17 @@
-// An HTML page that shows the weight with which each layer reads each earlier layer. It has the means over many pairs,
-// and the weights of every word for one pair.
+// An HTML page that shows the weight with which each layer reads each earlier layer, and the attention between words.
+// It has the means over many pairs, and the weights of every word for one pair.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "attention_page.hpp"
 #include "shared/report/page.hpp"
 #include "translator.hpp"
 
@@ -20,6 +22,10 @@ struct read_pair {
   std::string source, target;
   std::vector<std::string> source_words, target_words;  // names of the rows of each side
   layer_reads reads;
+  pair_attention attention;
+
+  /// False if a side has too many words for maps of words.
+  bool has_maps() const { return std::max(source_words.size(), target_words.size()) <= most_words_of_map; }
 };
 
 inline std::string layer_name(std::size_t layer) { return layer == 0 ? "embedding" : "layer " + std::to_string(layer); }
@@ -104,11 +110,19 @@ inline nlohmann::ordered_json layers_page(layer_weights const& weights, std::siz
   };
   add_words(detail::map_of_words("Encoder", "word", one.source_words, one.reads.encoder));
   add_words(detail::map_of_words("Decoder", "word that is written", one.target_words, one.reads.decoder));
-  return {{"title", "What each layer reads from earlier ones"},
-          {"lead",
-           {fmt::format("Encoder, decoder: mean over tokens and heads of {} pairs.", pairs),
-            "Word by word: " + one.source + " \u2192 " + one.target}},
-          {"views", std::move(views)}};
+  auto lead = nlohmann::ordered_json::array();
+  if (views.empty())
+    lead.push_back("No layer of this model has fuse-attention, so only attention between words is shown.");
+  else
+    lead.push_back(fmt::format("Encoder, decoder: mean over tokens and heads of {} pairs.", pairs));
+  lead.push_back("Word by word: " + one.source + " \u2192 " + one.target);
+  if (one.has_maps())
+    for (auto& view : attention_views(one.attention, one.source_words, one.target_words))
+      views.push_back(std::move(view));
+  else
+    lead.push_back(
+        fmt::format("Attention between words is left out: a side has more than {} tokens.", most_words_of_map - 1));
+  return {{"title", "What layers and words read"}, {"lead", std::move(lead)}, {"views", std::move(views)}};
 }
 
 }  // namespace triad::programs::sequences

@@ -107,18 +107,19 @@ trained<translator> trained_translator(options const& o, use what, Longest const
                                        room_advice const& advice = {}) {
   auto const path = checkpoint_of(o.run);
   try {
-    return {
-        o, open_run(o.run),
-        [&](vocabulary& words, options const& shape) {
-          if (of_edges(shape) && to_json(words.source) != to_json(words.target))
-            refuse("{}: an Edge Transformer has one dictionary for both sides; this one has two", path);
-          if (of_edges(shape) && what == use::explaining)
-            refuse(
-                "{}: no layer of this model has fuse-attention, which is what explain shows: train --model lrf has it",
-                path);
-          return sizes_for(shape, words, longest(words, shape), what);
-        },
-        advice};
+    return {o, open_run(o.run),
+            [&](vocabulary& words, options const& shape) {
+              if (of_edges(shape) && to_json(words.source) != to_json(words.target))
+                refuse("{}: an Edge Transformer has one dictionary for both sides; this one has two", path);
+              if (of_edges(shape) && what == use::explaining)
+                refuse(
+                    "{}: no layer of this model has fuse-attention or attention between words, which is what explain "
+                    "shows: "
+                    "the other models of train --model have it",
+                    path);
+              return sizes_for(shape, words, longest(words, shape), what);
+            },
+            advice};
   } catch (std::bad_alloc const&) {
     refuse("{}: there is not enough memory to translate with it; give a smaller --beam or --max-length", path);
   }

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "attention_maps.hpp"
 #include "options.hpp"
 #include "shared/backend/network.hpp"
 #include "shared/run/learner.hpp"
@@ -114,6 +115,8 @@ class translator : public learner {
   virtual layer_weights read_weights() = 0;
   /// Returns the weights of each token and head. read_weights() must have been called before.
   virtual layer_reads reads() = 0;
+  /// Returns the attention between the words of the batch, which must have one pair.
+  virtual pair_attention attention() = 0;
 
   /// Makes the model that the options describe, and moves the backend into the model.  The source file of each backend
   /// calls this function.

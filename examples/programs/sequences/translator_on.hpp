@@ -140,13 +140,29 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
     }
     return {};
   }
+  pair_attention attention() override {
+    if constexpr (requires(Model const& m) { m.encoder.fused; }) {
+      expect_explaining();
+      auto const in = loader_.upload().first;
+      TRIAD_EXPECTS(in.sizes.pairs == 1, "translator: attention is shown for one pair at a time");
+      (void)trainer_.infer(in);
+      auto const kept = trainer_.saved(in.dims());
+      auto const& m = trainer_.model();
+      return attention_of(m.encoder, kept.encoder, m.decoder, kept.decoder,
+                          [&](auto* values, index_t n) { return host(values, n); });
+    }
+    return {};
+  }
 
  private:
   using decoder_type = typename parts::template decoder<Ex>;
 
-  layer_weights fuse_weights() {
+  void expect_explaining() const {
     TRIAD_EXPECTS(sizes_.what == use::explaining,
                   "translator: only one that was made to explain keeps what its layers read");
+  }
+  layer_weights fuse_weights() {
+    expect_explaining();
     auto const in = loader_.upload().first;
     (void)trainer_.infer(in);
     auto const kept = trainer_.saved(in.dims());

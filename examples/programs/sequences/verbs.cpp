@@ -234,7 +234,7 @@ std::vector<verb> verbs_of(options& o, program_maker const& make) {
           {"evaluate", "Translate the test parts with a trained model, and measure the translations",
            [&o, make] { return evaluate(o, make(false, true)); }},
           {"predict", "Translate a sentence, or each line of a file or of standard input", [&o] { return predict(o); }},
-          {"explain", "How much each layer reads from each earlier one, in the data or in one sentence",
+          {"explain", "How much layers read from earlier ones, and words from each other, in the data or a sentence",
            [&o, make] { return explain(o, o.sentence.empty() ? make(false, false) : program()); }}};
 }
 
