@@ -36,7 +36,8 @@ struct options : width_options {
   bool tie_output = false;
   std::string norm = "after";  // after: norms follow the sums; before: norms precede the blocks
   // For lrf and transformer: the folder of a published RoBERTa, BERT or MPNet, which becomes the encoder.  Sources are
-  // cut into its tokens.  Empty: the encoder is not a published model.  settle() moves `roberta`, the older name, to `encoder`.
+  // cut into its tokens.  Empty: the encoder is not a published model.  settle() moves `roberta`, the older name, to
+  // `encoder`.
   std::string encoder, roberta;
   std::optional<encoder_config> published;  // the sizes of the encoder, from its folder or from a checkpoint
   std::string published_weights;            // a digest of the published weights

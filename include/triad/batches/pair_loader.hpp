@@ -29,8 +29,8 @@ class pair_loader {
 
   /// Allocates memory for batches up to `capacity`.  The capacity includes one additional token for every sequence.
   /// `width` is the width of the model and of the position encodings.  A source ends with `source_end`, which is
-  /// `end_token` if it is negative: the tokens of a pre-trained encoder may have another end.  If the backend computes on a device, `where`
-  /// must be memory_of(ex).  On a host, `where` is not needed.
+  /// `end_token` if it is negative: the tokens of a pre-trained encoder may have another end.  If the backend computes
+  /// on a device, `where` must be memory_of(ex).  On a host, `where` is not needed.
   pair_loader(pair_dims const& capacity, index_t width, index_t begin_token, index_t end_token, memory where = {},
               index_t source_end = -1)
       : capacity_(checked(capacity)),

@@ -1,5 +1,5 @@
-// Reads a published encoder (RoBERTa, BERT, MPNet) from the files of Hugging Face, config.json and model.safetensors in one
-// folder.
+// Reads a published encoder (RoBERTa, BERT, MPNet) from the files of Hugging Face, config.json and model.safetensors in
+// one folder.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   source.word                         embeddings.word_embeddings.weight                  (tokens, e)
@@ -18,9 +18,9 @@
 //   encoder.K.attention.norm            encoder.layer.K.attention.LayerNorm
 //
 // The left column has parameter paths of this library, and the right column has names in the file.  The names in the
-// file begin with `roberta.`, `bert.` or `mpnet.`, or have no prefix.  In the file, the gain and bias of a norm are called weight
-// and bias, or gamma and beta. Other tensors of the file (a pooler, the head of a language model) are not read.  Other
-// parameters of the model (fuse-attention, the decoder) are not changed.
+// file begin with `roberta.`, `bert.` or `mpnet.`, or have no prefix.  In the file, the gain and bias of a norm are
+// called weight and bias, or gamma and beta.  Other tensors of the file (a pooler, the head of a language model) are
+// not read.  Other parameters of the model (fuse-attention, the decoder) are not changed.
 //
 //             model_type                        position of the first token   types   vocabulary
 //   RoBERTa   roberta, xlm-roberta, camembert   pad_token_id + 1              1       byte_bpe
@@ -154,8 +154,8 @@ inline std::string encoder_weights_in(std::string const& folder) {
   throw data_error(refused("none", "give the folder of a published encoder"));
 }
 
-/// Returns the name of a parameter in the published file of an encoder of this kind, without a prefix.  Returns nothing if the published encoder
-/// has no such parameter.
+/// Returns the name of a parameter in the published file of an encoder of this kind, without a prefix.  Returns nothing
+/// if the published encoder has no such parameter.
 inline std::optional<std::string> encoder_name(std::string const& path, encoder_kind kind = encoder_kind::roberta) {
   struct entry {
     std::string_view ours, theirs;

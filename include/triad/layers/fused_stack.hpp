@@ -8,7 +8,8 @@
 //   layer_link::sum        input_l = sum_{j<l} x_j
 //   layer_link::weighted   input_l = sum_{j<l} w_lj norm_j(x_j),  y = input_{L+1}: DLCL (Wang et al. 2019)
 //
-// With distance_bias, all layers share a table of biases of the scores by distance (ops/distance_bias.hpp), as in MPNet.
+// With distance_bias, all layers share a table of biases of the scores by distance (ops/distance_bias.hpp), as in
+// MPNet.
 //
 // All states are kept.  The backward pass goes from the last layer to the first, and each layer adds to the gradients
 // of the earlier states.  So the gradient of x_j is complete when the backward pass reaches layer j.

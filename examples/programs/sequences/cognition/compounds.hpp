@@ -109,8 +109,8 @@ inline std::string percent(wrong_lines const& counts) {
   return counts.lines == 0 ? "" : fmt::format("{:.1f}", 100 * counts.rate());
 }
 
-/// Returns the translations of cg-test that a run wrote.  Throws data_error if they are missing, if there is not one for
-/// each sentence, or if the run's scores.csv has another CTER for them.
+/// Returns the translations of cg-test that a run wrote.  Throws data_error if they are missing, if there is not one
+/// for each sentence, or if the run's scores.csv has another CTER for them.
 inline std::vector<std::string> translations_of_run(std::string const& run, compound_list const& list) {
   auto const folder = std::filesystem::path(run);
   auto const path = (folder / "cg-test.hypotheses.txt").string();

@@ -7,8 +7,8 @@
 //   ds = norm'(drop'(dx_0))
 //   dword(token(i), :) += ds(i);  dposition(first + position(i), :) += ds(i);  dtype(0, :) += sum_i ds(i)
 //
-// Row `first` of the table of positions belongs to the first token of a sequence.  It is 0 in BERT, and 2 in RoBERTa and MPNet:
-// the rows before are for padding.  Sequences have no padding here.
+// Row `first` of the table of positions belongs to the first token of a sequence.  It is 0 in BERT, and 2 in RoBERTa
+// and MPNet: the rows before are for padding.  Sequences have no padding here.
 #pragma once
 
 #include "triad/layers/inputs/scaled_tokens.hpp"
