@@ -112,6 +112,15 @@ TEST_CASE("a BERT has positions from 0, and the first row of its token types is 
   CHECK_THROWS_WITH(states(parameters, {tokens(static_cast<std::size_t>(z.positions), 5)}, 3),
                     contains("a source of 10 tokens, expected at most 9"));
 
+  // The tensors of a BERT next to the config.json of a RoBERTa, which has other positions.
+  auto config = test::encoder_json(z);
+  config["model_type"] = "roberta";
+  test::write_encoder(folder / "", w, config);
+  CHECK_THROWS_WITH(
+      load_encoder(folder / "", parameters),
+      contains("its tensors begin with 'bert.', expected 'roberta.', because the model_type of config.json "
+               "is \"roberta\"; take both files from one model"));
+
   test::encoder_weights other(z);
   other.all.at("bert.embeddings.token_type_embeddings.weight").shape = {1, 16};
   test::write_encoder(folder / "", other, test::encoder_json(z));

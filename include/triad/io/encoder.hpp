@@ -59,7 +59,10 @@ struct encoder_config {
   encoder_kind kind = encoder_kind::roberta;
 
   /// The position of a sequence's first token.
-  constexpr index_t first() const { return kind == encoder_kind::bert ? 0 : padding + 1; }
+  /// (transformers' MPNet begins at 2, whatever its pad_token_id is.)
+  constexpr index_t first() const {
+    return kind == encoder_kind::bert ? 0 : kind == encoder_kind::mpnet ? 2 : padding + 1;
+  }
   /// Whether tokens have types, of which the first is used.
   constexpr bool typed() const { return kind != encoder_kind::mpnet; }
   /// Whether the scores of attention have a bias by distance.
@@ -218,6 +221,7 @@ class encoder_tensors {
       if (file_.stored_name(prefix + name)) prefix_ = prefix;
     if (prefix_.empty() && !file_.stored_name(name)) (void)file_.record(name);  // throws, with a list of all tensors
     if (file_.stored_name(prefix_ + distances)) kind_ = encoder_kind::mpnet;
+    expect_kind_of_config(folder);
   }
 
   /// Returns the name in the file of the tensor that encoder_name() calls `name`.  Throws if the tensor does not have
@@ -270,6 +274,22 @@ class encoder_tensors {
                         distances[] = "encoder.relative_attention_bias.weight";
 
  private:
+  /// Throws if the names of the tensors are those of another kind than config.json names.  RoBERTa and BERT have the
+  /// same tensors, and other positions.
+  void expect_kind_of_config(std::string const& folder) const {
+    auto const path = (std::filesystem::path(folder) / "config.json").string();
+    std::error_code ignored;
+    if (prefix_.empty() || !std::filesystem::exists(path, ignored)) return;
+    auto const json = read_json_file(path);
+    auto const type = json.is_object() ? json.value("model_type", nlohmann::json()) : nlohmann::json();
+    auto const named = type == "bert" ? "bert." : type == "mpnet" ? "mpnet." : "roberta.";
+    if (prefix_ != named)
+      throw data_error(file_.file() + ": its tensors begin with '" + prefix_ + "', expected '" + named +
+                       "', because the model_type of config.json is " +
+                       (type.is_null() ? "missing, as in an old RoBERTa" : quoted(type)) +
+                       "; take both files from one model");
+  }
+
   safetensors file_;
   std::string prefix_;
   encoder_kind kind_ = encoder_kind::roberta;
@@ -293,7 +313,7 @@ void load_encoder(std::string const& folder, Set& set) {
     if (!name && (path.starts_with("source.") || path.starts_with("encoder.")) &&
         path.find(".fuse.") == std::string::npos)
       throw contract_violation("load_encoder: a published encoder has no " + path +
-                               "; give it the parameters of a roberta_under_decoder()");
+                               "; give it the parameters of an encoder_under_decoder()");
     names.push_back(name ? published.find(*name, detail::shape_of(view)) : std::string());
     if (path.starts_with("encoder.") && path.ends_with(".attention.query.weight") && name) ++layers;
   });

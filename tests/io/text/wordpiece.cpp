@@ -84,7 +84,7 @@ TEST_CASE("a word is cut into the longest tokens from its beginning on, or is un
   auto twice = code.tokens();
   twice[12] = "aff";
   CHECK_THROWS_WITH(wordpiece::of(twice, {}, "file"), contains("file: the token 'aff' has two numbers"));
-  CHECK_THROWS_WITH(wordpiece::of({"a"}, {}, "file"), contains("file: the token [CLS] is expected"));
+  CHECK_THROWS_WITH(wordpiece::of({"a"}, {}, "file"), contains("file: found no token [CLS], expected one"));
 }
 
 TEST_CASE("a word of more than 100 characters is unknown, however many bytes it has") {
@@ -143,6 +143,29 @@ TEST_CASE("the vocabulary and its options are read from tokenizer.json, and must
                     contains("vocab.txt: its tokens are not those of the tokenizer.json"));
 }
 
+TEST_CASE("the files of one tokeniser name one unknown token, and keep control characters or remove them") {
+  scratch_folder const folder;
+  auto const with_added = [](std::string const& special) {
+    auto text = json(usual, model);
+    text.pop_back();
+    return text + R"(, "added_tokens": [{"id": 0, "content": "[PAD]", "special": )" + special + "}]}";
+  };
+  save(folder, "tokenizer.json", with_added("true"));
+  CHECK(wordpiece::read(folder / "").size() == 7);
+  save(folder, "tokenizer.json", with_added("false"));
+  CHECK_THROWS_WITH(wordpiece::read(folder / ""),
+                    contains("tokenizer.json: found the added token \"[PAD]\", expected special tokens only"));
+  save(folder, "tokenizer.json", json(usual, model));
+  save(folder, "tokenizer_config.json", R"({"unk_token": "a"})");
+  CHECK_THROWS_WITH(wordpiece::read(folder / ""),
+                    contains("tokenizer_config.json: unk_token is 'a', expected '[UNK]', as in tokenizer.json"));
+  save(folder, "tokenizer_config.json", R"({"unk_token": "[UNK]", "clean_text": false})");
+  CHECK_THROWS_WITH(wordpiece::read(folder / ""), contains("clean_text is false, and ") && contains("the opposite"));
+  std::filesystem::remove(folder / "tokenizer.json");
+  save(folder, "vocab.txt", bert + "a\n");
+  CHECK_FALSE(wordpiece::read(folder / "").options().clean);
+}
+
 TEST_CASE("a vocabulary in upper case does not say by itself whether texts are lower-cased") {
   scratch_folder const folder;
   save(folder, "vocab.txt", bert + "The\n");
@@ -155,7 +178,7 @@ TEST_CASE("a vocabulary in upper case does not say by itself whether texts are l
 TEST_CASE("MPNet's special tokens are given, or named by tokenizer_config.json") {
   scratch_folder const folder;
   save(folder, "vocab.txt", "<s>\n<pad>\n</s>\n<unk>\n[UNK]\na\n");
-  CHECK_THROWS_WITH(wordpiece::read(folder / ""), contains("vocab.txt: the token [CLS] is expected"));
+  CHECK_THROWS_WITH(wordpiece::read(folder / ""), contains("vocab.txt: found no token [CLS], expected one"));
   CHECK(wordpiece::read(folder / "", wordpiece_marks::mpnet()).encode("a b") == numbers{0, 5, 4, 2});
   save(folder, "tokenizer_config.json",
        R"({"cls_token": {"content": "<s>"}, "sep_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"})");
@@ -188,7 +211,8 @@ TEST_CASE("files that are damaged, or of another kind of tokens, are refused wit
   refused(json(usual, with_vocabulary(R"({"a": 1e2})")), "token 'a': a token with a number from 0");
   refused(json(usual, with_vocabulary(R"({"": 1})")), "token '': a token with a number from 0");
   refused(json(usual, with_vocabulary(R"({"a": 1, "b": 1})")), "token 'b': its number 1 is that of 'a' already");
-  refused(json(usual, with_vocabulary(R"({"a": 1})")), "the token [CLS] is expected; is it the vocabulary of a BERT");
+  refused(json(usual, with_vocabulary(R"({"a": 1})")),
+          "found no token [CLS], expected one; give the vocabulary of a BERT");
   refused(json(usual, R"("continuing_subword_prefix": "##", "max_input_chars_per_word": 1.5, "vocab": {"a": 1})"),
           "max_input_chars_per_word: expected an integer");
   std::filesystem::remove(folder / "tokenizer.json");
@@ -203,6 +227,10 @@ TEST_CASE("files that are damaged, or of another kind of tokens, are refused wit
   unlike(R"({"do_basic_tokenize": false})", "do_basic_tokenize is false, expected true");
   unlike(R"({"never_split": ["x"]})", "never_split is [\"x\"], expected none");
   unlike(R"({"cls_token": 3})", "cls_token is 3, expected a token");
+  unlike(R"({"clean_text": 3})", "clean_text is 3, expected true, false or null");
+  unlike(R"({"added_tokens_decoder": {"0": {"content": "[PAD]", "special": true},
+             "9": {"content": "new york", "special": false}}})",
+         "found the added token \"new york\", expected special tokens only");
 }
 
 }  // namespace io_wordpiece_tests

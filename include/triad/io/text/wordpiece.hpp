@@ -104,9 +104,18 @@ class wordpiece {
     wordpiece_options o;
     o.marks = marks;
     std::vector<std::string> tokens;
-    flag lower, strip, chinese;
-    if (exists("tokenizer.json")) read_tokenizer(at("tokenizer.json"), o, tokens, lower, strip, chinese);
-    if (exists("tokenizer_config.json")) read_config(at("tokenizer_config.json"), o, lower, strip, chinese);
+    flag lower, strip, chinese, clean;
+    std::optional<std::string> unknown;  // of tokenizer.json
+    if (exists("tokenizer.json")) {
+      read_tokenizer(at("tokenizer.json"), o, tokens, lower, strip, chinese, clean, unknown);
+      if (unknown) o.marks.unknown = *unknown;
+    }
+    if (exists("tokenizer_config.json")) {
+      read_config(at("tokenizer_config.json"), o, lower, strip, chinese, clean);
+      if (unknown && o.marks.unknown != *unknown)
+        throw data_error(at("tokenizer_config.json") + ": unk_token is '" + o.marks.unknown + "', expected '" +
+                         *unknown + "', as in tokenizer.json; correct the wrong one");
+    }
     if (exists("vocab.txt") || tokens.empty()) {
       auto listed = lines_of(at("vocab.txt"));
       if (!tokens.empty() && listed != tokens)
@@ -126,6 +135,7 @@ class wordpiece {
     o.lower = lower.value.value_or(true);
     o.strip = strip.value.value_or(o.lower);
     o.split_chinese = chinese.value.value_or(true);
+    o.clean = clean.value.value_or(true);
     return of(tokens, o, file);
   }
   /// Makes a vocabulary from a list of tokens.  The number of a token is its index in the list.  An empty token means
@@ -138,13 +148,13 @@ class wordpiece {
       auto const& token = made.tokens_[n];
       if (token.empty()) continue;
       if (!made.numbers_.emplace(token, static_cast<index_t>(n)).second)
-        throw data_error(file + ": the token '" + token + "' has two numbers");
+        throw data_error(file + ": the token '" + token + "' has two numbers, expected one; remove one of them");
       made.longest_ = std::max(made.longest_, token.size());
     }
     auto const special = [&](std::string const& token) {
       auto const known = made.numbers_.find(token);
       if (known == made.numbers_.end())
-        throw data_error(file + ": the token " + token + " is expected; is it the vocabulary of a BERT or MPNet?");
+        throw data_error(file + ": found no token " + token + ", expected one; give the vocabulary of a BERT or MPNet");
       return known->second;
     };
     made.begin_ = special(options.marks.begin);
@@ -210,8 +220,8 @@ class wordpiece {
     std::string text;
     for (auto const n : numbers) {
       if (n < 0 || n >= size() || tokens_[static_cast<std::size_t>(n)].empty())
-        throw data_error("there is no token " + std::to_string(n) + " in a vocabulary of " +
-                         std::to_string(numbers_.size()) + "; is it the vocabulary the model was trained with?");
+        throw data_error("there is no token " + std::to_string(n) + " in a vocabulary of " + std::to_string(size()) +
+                         "; is it the vocabulary the model was trained with?");
       if (n == begin_ || n == end_ || n == padding_) continue;
       std::string_view token = tokens_[static_cast<std::size_t>(n)];
       if (token.size() > 2 && token.starts_with("##"))
@@ -242,7 +252,20 @@ class wordpiece {
     option = {value.get<bool>(), file};
   }
 
-  static void read_config(std::string const& path, wordpiece_options& o, flag& lower, flag& strip, flag& chinese) {
+  /// Throws data_error if a token that was added to a vocabulary is not special.  A text that contains it would be cut
+  /// around it before all else, which bert_words() does not do.
+  static void expect_special(nlohmann::json const& added, std::string const& path) {
+    auto const is = [](nlohmann::json const& token, char const* name) {
+      return token.is_object() ? token.value(name, nlohmann::json()) : nlohmann::json();
+    };
+    for (auto const& token : added)
+      if (is(token, "special") != nlohmann::json(true))
+        throw data_error(path + ": found the added token " + quoted(is(token, "content")) +
+                         ", expected special tokens only; only BERT's own tokens can be read");
+  }
+
+  static void read_config(std::string const& path, wordpiece_options& o, flag& lower, flag& strip, flag& chinese,
+                          flag& clean) {
     auto const json = read_json_file(path);
     auto const refuse = [&](std::string const& name, std::string const& expected) {
       throw data_error(path + ": " + name + " is " + quoted(json.at(name)) + ", expected " + expected +
@@ -252,6 +275,8 @@ class wordpiece {
     set(lower, "do_lower_case", json.value("do_lower_case", nlohmann::json()), path);
     set(strip, "strip_accents", json.value("strip_accents", nlohmann::json()), path);
     set(chinese, "tokenize_chinese_chars", json.value("tokenize_chinese_chars", nlohmann::json()), path);
+    set(clean, "clean_text", json.value("clean_text", nlohmann::json()), path);
+    expect_special(json.value("added_tokens_decoder", nlohmann::json()), path);
     if (json.value("do_basic_tokenize", nlohmann::json(true)) != nlohmann::json(true))
       refuse("do_basic_tokenize", "true");
     if (auto const kept = json.value("never_split", nlohmann::json()); !kept.is_null() && !kept.empty())
@@ -271,7 +296,8 @@ class wordpiece {
   }
 
   static void read_tokenizer(std::string const& path, wordpiece_options& o, std::vector<std::string>& tokens,
-                             flag& lower, flag& strip, flag& chinese) {
+                             flag& lower, flag& strip, flag& chinese, flag& clean,
+                             std::optional<std::string>& unknown_token) {
     auto const json = read_json_file(path);
     auto const part = [&](nlohmann::json const& of, char const* name) {
       return of.is_object() ? of.value(name, nlohmann::json()) : nlohmann::json();
@@ -288,14 +314,14 @@ class wordpiece {
     set(lower, "lowercase", part(normalizer, "lowercase"), path);
     set(strip, "strip_accents", part(normalizer, "strip_accents"), path);
     set(chinese, "handle_chinese_chars", part(normalizer, "handle_chinese_chars"), path);
-    flag clean;
     set(clean, "clean_text", part(normalizer, "clean_text"), path);
-    o.clean = clean.value.value_or(true);
+    expect_special(part(json, "added_tokens"), path);
     if (auto const prefix = part(model, "continuing_subword_prefix"); prefix != "##")
-      throw data_error(path + ": its continuing_subword_prefix is " + quoted(prefix) + ", expected \"##\"");
+      throw data_error(path + ": its continuing_subword_prefix is " + quoted(prefix) +
+                       ", expected \"##\"; only BERT's own tokens can be read");
     if (auto const longest = part(model, "max_input_chars_per_word"); !longest.is_null())
       o.longest = json_integer<index_t>(longest, path + ": max_input_chars_per_word");
-    if (auto const unknown = part(model, "unk_token"); unknown.is_string()) o.marks.unknown = unknown;
+    if (auto const unknown = part(model, "unk_token"); unknown.is_string()) unknown_token = unknown.get<std::string>();
     constexpr index_t most = index_t{1} << 24;
     auto const vocabulary = part(model, "vocab");
     if (!vocabulary.is_object() || vocabulary.empty())
