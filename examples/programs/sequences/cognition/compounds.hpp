@@ -39,8 +39,6 @@ struct wrong_lines {
 
   /// The error rate, from 0 to 1.
   [[nodiscard]] double rate() const { return static_cast<double>(wrong) / static_cast<double>(lines); }
-  /// The standard error of the rate, if all lines were independent.  They are not: five lines have one compound.
-  [[nodiscard]] double error() const { return std::sqrt(rate() * (1 - rate()) / static_cast<double>(lines)); }
 };
 
 /// The errors of one run.
@@ -100,7 +98,6 @@ inline series line_of(std::string const& run, std::map<std::size_t, wrong_lines>
   for (auto const& p : points) {
     line.x.push_back(p.sum / static_cast<double>(p.counts.lines));
     line.y.push_back(100 * p.counts.rate());
-    line.error.push_back(100 * p.counts.error());
   }
   return line;
 }
@@ -115,7 +112,8 @@ inline std::vector<std::string> translations_of_run(std::string const& run, comp
   auto const folder = std::filesystem::path(run);
   auto const path = (folder / "cg-test.hypotheses.txt").string();
   std::error_code none;
-  if (!std::filesystem::exists(path, none)) refuse("{}: there is none; evaluate {} --out {} writes it", path, run, run);
+  if (!std::filesystem::exists(path, none))
+    refuse("{}: there is none; evaluate {} --out {} --force writes it", path, run, run);
   std::vector<std::string> lines;
   std::ifstream file(path, std::ios::binary);
   for (std::string line; std::getline(file, line);) lines.push_back(unsegmented(line));
@@ -123,7 +121,10 @@ inline std::vector<std::string> translations_of_run(std::string const& run, comp
     refuse("{}: {} lines, expected {}, one for each sentence of cg-test; give the data of the run with --data", path,
            lines.size(), list.compounds.size());
   auto const scores = (folder / "scores.csv").string();
-  if (!std::filesystem::exists(scores, none)) return lines;
+  if (!std::filesystem::exists(scores, none)) {
+    say("{} has no scores.csv, so nothing shows that its translations are of these data\n", run);
+    return lines;
+  }
   auto const rate = 100 * score(lines, list.compounds, list.known).instance();
   std::ifstream csv(scores, std::ios::binary);
   for (std::string row; std::getline(csv, row);) {
@@ -159,7 +160,7 @@ inline std::string compounds_csv(std::vector<compound_errors> const& runs) {
 
 /// The verb.  Throws data_error if the data have no compounds, or if a run has no translations of them.
 inline int compounds(options const& o) {
-  if (o.task != "cognition") refuse("--task is {}; compounds are in the data of --task cognition", o.task);
+  if (o.task != "cognition") refuse("--task: {}, expected cognition, whose data have compounds; leave it out", o.task);
   expect_free_in_folder(o, {"compounds.csv", "compound_length.svg", "sentence_length.svg", "modifiers.svg"});
   auto const data = data_of(o, false);
   auto const list = read_compounds(o.data, data);
@@ -169,11 +170,17 @@ inline int compounds(options const& o) {
   std::vector<std::string> folders{o.run};
   folders.insert(folders.end(), o.with.begin(), o.with.end());
   std::vector<compound_errors> runs;
+  auto const last_name = [](std::string const& folder) {
+    auto path = std::filesystem::path(folder).lexically_normal();
+    if (!path.has_filename()) path = path.parent_path();
+    return path.filename().string();
+  };
   for (auto const& folder : folders) {
-    auto name = std::filesystem::path(folder).lexically_normal();
-    if (!name.has_filename()) name = name.parent_path();
-    runs.push_back(
-        errors_by_length(name.filename().string(), part->pairs, *list, detail::translations_of_run(folder, *list)));
+    bool const alone = std::count_if(folders.begin(), folders.end(), [&](std::string const& other) {
+                         return last_name(other) == last_name(folder);
+                       }) == 1;
+    runs.push_back(errors_by_length(alone ? last_name(folder) : folder, part->pairs, *list,
+                                    detail::translations_of_run(folder, *list)));
   }
 
   std::vector<std::string> names;

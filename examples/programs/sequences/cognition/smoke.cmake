@@ -113,7 +113,7 @@ run(0 compounds ${FOLDER}/translated --with ${FOLDER}/translated --out ${FOLDER}
 expect("with a modifier +[0-9]+ +[0-9.]+ +[0-9.]+.*words of the compound.*words of the sentence")
 expect_files(compounds/compounds.csv compounds/compound_length.svg compounds/sentence_length.svg compounds/modifiers.svg)
 refused("compounds.csv is there already" compounds ${FOLDER}/translated --out ${FOLDER}/compounds)
-refused("compounds are in the data of --task cognition" compounds ${FOLDER}/translated --task scan)
+refused("--task: scan, expected cognition" compounds ${FOLDER}/translated --task scan)
 
 # Data without a test part.
 foreach(part valid test)
