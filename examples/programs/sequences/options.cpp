@@ -73,9 +73,7 @@ void options::each(option_list& f) {
   of(!edges, f.seldom("norm", &norm, "after the sums, or before the blocks").one_of({"after", "before"}));
   f("encoder", &encoder,
     "Of lrf and transformer: folder of a published RoBERTa, BERT or MPNet (config.json, model.safetensors, and "
-    "vocab.json "
-    "with "
-    "merges.txt, or vocab.txt), which is fine-tuned as the encoder")
+    "vocab.json with merges.txt, or vocab.txt or tokenizer.json), which is fine-tuned as the encoder")
       .path()
       .existing_folder();
   f("roberta", &roberta, "The older name of --encoder").path().existing_folder().hidden();
@@ -152,7 +150,9 @@ void options::each(option_list& f) {
     "Also how probable the translation is, as a whole: \"probability\", or in front of it in a column of its own")
       .only({"predict"});
   f("count", &count, "Pairs over whose tokens weights are averaged").only({"explain"}).positive();
-  f("out", &out, "Folder for layers.csv, encoder.svg and decoder.svg").only({"explain"}).file_or_folder();
+  f("out", &out, "Folder for layers.csv, encoder.svg, decoder.svg and attention.svg")
+      .only({"explain"})
+      .file_or_folder();
   f.force(&force, {"evaluate", "explain"});
 }
 
