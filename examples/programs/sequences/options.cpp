@@ -72,8 +72,7 @@ void options::each(option_list& f) {
      f.seldom("tie-output", &tie_output, "The output's matrix is the table of target words").opposite("no-tie-output"));
   of(!edges, f.seldom("norm", &norm, "after the sums, or before the blocks").one_of({"after", "before"}));
   f("encoder", &encoder,
-    "Of lrf and transformer: folder of a published RoBERTa, BERT or MPNet (config.json, model.safetensors, and "
-    "vocab.json with merges.txt, or vocab.txt or tokenizer.json), which is fine-tuned as the encoder")
+    "Of lrf and transformer: folder of a published RoBERTa, BERT or MPNet, which is fine-tuned as the encoder")
       .path()
       .existing_folder();
   f("roberta", &roberta, "The older name of --encoder").path().existing_folder().hidden();
