@@ -338,7 +338,8 @@ TEST_CASE("a config that is damaged, or of another kind of encoder, is refused w
         fault{"hidden_act", "\"gelu_new\"", "as hidden_act"}, fault{"hidden_act", nullptr, "as hidden_act, found none"},
         fault{"position_embedding_type", "\"relative_key\"", "as position_embedding_type"},
         fault{"model_type", "\"bert\"", "\"roberta\" or"},
-        fault{"layer_norm_eps", "0", "a positive number as layer_norm_eps"},
+        fault{"layer_norm_eps", "0", "a positive number below 1 as layer_norm_eps"},
+        fault{"layer_norm_eps", "2", "a positive number below 1 as layer_norm_eps"},
         fault{"layer_norm_eps", nullptr, "as layer_norm_eps, found none"}}) {
     CAPTURE(f.name, f.message);
     auto json = config();

@@ -110,6 +110,8 @@ TEST_CASE("translations of a run belong to the data, or are refused") {
   CHECK(read().size() == 10);
   write("scores.csv", "seed,part,figure,value\n1,cg-test,CTER instance,41\n");
   CHECK_THROWS_WITH(read(), contains("CTER instance is 41.0000, and ") && contains("has 40.0000"));
+  write("scores.csv", "seed,part,figure,value\n1,cg-test,CTER instance,nan\n");
+  CHECK_THROWS_WITH(read(), contains("CTER instance is nan"));
 }
 
 }  // namespace programs_cognition_compounds_tests

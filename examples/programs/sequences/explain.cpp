@@ -12,6 +12,7 @@
 #include "shared/cli/outputs.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/processes/first_writes.hpp"
+#include "shared/report/printed.hpp"
 #include "shared/report/refuse.hpp"
 #include "shared/report/svg_heat_map.hpp"
 #include "shared/report/table.hpp"
@@ -56,7 +57,11 @@ std::string csv_of(std::string const& side, reads const& weights) {
 /// Returns the names of the rows of one side, which are the tokens and the end.
 std::vector<std::string> words_of_rows(language const& words, std::vector<index_t> const& tokens) {
   std::vector<std::string> all;
-  for (auto const token : tokens) all.push_back(words.decode({token}));
+  for (auto const token : tokens) {
+    // The begin mark of a published encoder decodes to nothing, and a part of a character to bytes that are no UTF-8.
+    auto const word = printable_name(words.decode({token}));
+    all.push_back(word.empty() ? fmt::format("token {}", token) : word);
+  }
   all.push_back("</s>");
   return all;
 }
@@ -187,7 +192,8 @@ int explain(options const& o, program const& p) {
     say("attention between words is left out: a side of the shortest pair has more than {} tokens\n",
         most_words_of_map - 1);
   }
-  if (!o.out.empty()) say("{} in {}\n", looks_back ? "layers.csv and pictures are" : "attention.svg is", o.out);
+  if (!o.out.empty() && (looks_back || one.has_maps()))
+    say("{} in {}\n", looks_back ? "layers.csv and pictures are" : "attention.svg is", o.out);
   if (o.html.empty()) return 0;
   write_page(o.html, layers_page(weights, pairs.size(), one));
   say("a page is in {}\n", o.html);

@@ -114,7 +114,8 @@ inline nlohmann::ordered_json layers_page(layer_weights const& weights, std::siz
   if (views.empty())
     lead.push_back("No layer of this model has fuse-attention, so only attention between words is shown.");
   else
-    lead.push_back(fmt::format("Encoder, decoder: mean over tokens and heads of {} pairs.", pairs));
+    lead.push_back(
+        fmt::format("Encoder, decoder: mean over tokens and heads of {} pair{}.", pairs, pairs == 1 ? "" : "s"));
   lead.push_back("Word by word: " + one.source + " \u2192 " + one.target);
   if (one.has_maps())
     for (auto& view : attention_views(one.attention, one.source_words, one.target_words))

@@ -132,8 +132,8 @@ inline encoder_config read_encoder_config(std::string const& folder, std::option
   one_of("hidden_act", {"gelu"}, true);
   one_of("position_embedding_type", {"absolute"}, false);
   auto const epsilon = json.find("layer_norm_eps");
-  if (epsilon == json.end() || !epsilon->is_number() || !(epsilon->get<double>() > 0))
-    refuse("layer_norm_eps", "a positive number");
+  if (epsilon == json.end() || !epsilon->is_number() || !(epsilon->get<double>() > 0 && epsilon->get<double>() < 1))
+    refuse("layer_norm_eps", "a positive number below 1");
   c.epsilon = epsilon->get<double>();
   return c;
 }

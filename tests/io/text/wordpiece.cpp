@@ -215,6 +215,8 @@ TEST_CASE("files that are damaged, or of another kind of tokens, are refused wit
           "found no token [CLS], expected one; give the vocabulary of a BERT");
   refused(json(usual, R"("continuing_subword_prefix": "##", "max_input_chars_per_word": 1.5, "vocab": {"a": 1})"),
           "max_input_chars_per_word: expected an integer");
+  refused(json(usual, R"("continuing_subword_prefix": "##", "max_input_chars_per_word": 0, "vocab": {"a": 1})"),
+          "max_input_chars_per_word is 0, expected 1 or more");
   std::filesystem::remove(folder / "tokenizer.json");
   save(folder, "vocab.txt", bert);
   auto const unlike = [&](std::string const& config, std::string const& message) {

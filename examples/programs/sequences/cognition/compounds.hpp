@@ -132,7 +132,7 @@ inline std::vector<std::string> translations_of_run(std::string const& run, comp
     auto const at = row.find(name);
     if (at == std::string::npos) continue;
     auto const recorded = std::strtod(row.c_str() + at + name.size(), nullptr);
-    if (std::abs(recorded - rate) > 1e-3)
+    if (!(std::abs(recorded - rate) <= 1e-3))  // also if it is no number
       refuse("{}: CTER instance is {:.4f}, and {} has {:.4f}; give the data of the run with --data", scores, recorded,
              path, rate);
   }

@@ -321,6 +321,9 @@ class wordpiece {
                        ", expected \"##\"; only BERT's own tokens can be read");
     if (auto const longest = part(model, "max_input_chars_per_word"); !longest.is_null())
       o.longest = json_integer<index_t>(longest, path + ": max_input_chars_per_word");
+    if (o.longest < 1)
+      throw data_error(path + ": max_input_chars_per_word is " + std::to_string(o.longest) +
+                       ", expected 1 or more; only BERT's own tokens can be read");
     if (auto const unknown = part(model, "unk_token"); unknown.is_string()) unknown_token = unknown.get<std::string>();
     constexpr index_t most = index_t{1} << 24;
     auto const vocabulary = part(model, "vocab");
