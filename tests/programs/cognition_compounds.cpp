@@ -66,7 +66,7 @@ TEST_CASE("errors are counted by the words of compound and sentence, and with an
   CHECK(found.without_modifier.wrong == 1);
   CHECK(found.with_modifier.lines == 5);
   CHECK(found.with_modifier.wrong == 3);
-  auto const all = score(e.hypotheses, e.compounds.compounds, e.compounds.known);
+  auto const all = total(scores_by_kind(e.hypotheses, e.compounds.compounds, list(10), e.compounds.known));
   CHECK(found.with_modifier.wrong + found.without_modifier.wrong == all.wrong_lines);
   CHECK(compounds_csv({found}) ==
         "run,by,value,lines,wrong,CTER\n"
@@ -97,7 +97,11 @@ TEST_CASE("translations of a run belong to the data, or are refused") {
   auto const e = wolves();
   triad::test::scratch_folder const folder;
   auto const write = [&](char const* name, std::string const& text) { std::ofstream(folder / name) << text; };
-  auto const read = [&] { return detail::translations_of_run(folder / "", e.compounds); };
+  auto const read = [&] {
+    auto translations = detail::translations_of_run(folder / "", e.compounds);
+    detail::expect_recorded(folder / "", errors_by_length("run", e.pairs, e.compounds, translations));
+    return translations;
+  };
   CHECK_THROWS_WITH(read(), contains("cg-test.hypotheses.txt: there is none; evaluate "));
   std::string text;
   for (auto const& h : e.hypotheses) text += h + "\n";

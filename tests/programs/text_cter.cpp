@@ -33,6 +33,10 @@ lexicon small() {
   return result;
 }
 
+cter score(std::span<std::string const> hypotheses, std::span<std::string const> compounds, lexicon const& known) {
+  return total(scores_by_kind(hypotheses, compounds, list(compounds.size()), known));
+}
+
 std::vector<std::string> lines_of(std::string const& path) {
   triad::text::gz_lines lines(path);
   std::vector<std::string> result;

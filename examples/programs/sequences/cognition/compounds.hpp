@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
 #include <string_view>
@@ -106,37 +105,44 @@ inline std::string percent(wrong_lines const& counts) {
   return counts.lines == 0 ? "" : fmt::format("{:.1f}", 100 * counts.rate());
 }
 
-/// Returns the translations of cg-test that a run wrote.  Throws data_error if they are missing, if there is not one
-/// for each sentence, or if the run's scores.csv has another CTER for them.
+inline std::string file_of_run(std::string const& run, char const* name) {
+  return (std::filesystem::path(run) / name).string();
+}
+
+/// Returns the translations of cg-test that a run wrote.  Throws data_error if they are missing, or if there is not one
+/// for each sentence.
 inline std::vector<std::string> translations_of_run(std::string const& run, compound_list const& list) {
-  auto const folder = std::filesystem::path(run);
-  auto const path = (folder / "cg-test.hypotheses.txt").string();
+  auto const path = file_of_run(run, "cg-test.hypotheses.txt");
   std::error_code none;
   if (!std::filesystem::exists(path, none))
     refuse("{}: there is none; evaluate {} --out {} --force writes it", path, run, run);
-  std::vector<std::string> lines;
-  std::ifstream file(path, std::ios::binary);
-  for (std::string line; std::getline(file, line);) lines.push_back(unsegmented(line));
+  auto lines = unsegmented(read_lines(path));
   if (lines.size() != list.compounds.size())
     refuse("{}: {} lines, expected {}, one for each sentence of cg-test; give the data of the run with --data", path,
            lines.size(), list.compounds.size());
-  auto const scores = (folder / "scores.csv").string();
-  if (!std::filesystem::exists(scores, none)) {
-    say("{} has no scores.csv, so nothing shows that its translations are of these data\n", run);
-    return lines;
-  }
-  auto const rate = 100 * score(lines, list.compounds, list.known).instance();
-  std::ifstream csv(scores, std::ios::binary);
-  for (std::string row; std::getline(csv, row);) {
-    constexpr std::string_view name = ",cg-test,CTER instance,";
-    auto const at = row.find(name);
-    if (at == std::string::npos) continue;
-    auto const recorded = std::strtod(row.c_str() + at + name.size(), nullptr);
-    if (!(std::abs(recorded - rate) <= 1e-3))  // also if it is no number
-      refuse("{}: CTER instance is {:.4f}, and {} has {:.4f}; give the data of the run with --data", scores, recorded,
-             path, rate);
-  }
   return lines;
+}
+
+/// Throws data_error if the scores.csv of a run has another CTER than the errors that were counted.
+inline void expect_recorded(std::string const& run, compound_errors const& found) {
+  auto const path = file_of_run(run, "scores.csv");
+  std::error_code none;
+  if (!std::filesystem::exists(path, none)) {
+    say("{} has no scores.csv, so nothing shows that its translations are of these data\n", run);
+    return;
+  }
+  wrong_lines all;
+  for (auto const& counts : {found.without_modifier, found.with_modifier})
+    all.lines += counts.lines, all.wrong += counts.wrong;
+  csv_file scores(path);
+  auto const part = scores.column("part"), figure = scores.column("figure"), value = scores.column("value");
+  while (scores.next()) {
+    if (scores[part] != "cg-test" || scores[figure] != "CTER instance") continue;
+    auto const recorded = std::strtod(std::string(scores[value]).c_str(), nullptr);
+    if (!(std::abs(recorded - 100 * all.rate()) <= 1e-3))  // also if it is no number
+      refuse("{}: CTER instance is {:.4f}, and {} has {:.4f}; give the data of the run with --data", path, recorded,
+             file_of_run(run, "cg-test.hypotheses.txt"), 100 * all.rate());
+  }
 }
 
 }  // namespace detail
@@ -181,6 +187,7 @@ inline int compounds(options const& o) {
                        }) == 1;
     runs.push_back(errors_by_length(alone ? last_name(folder) : folder, part->pairs, *list,
                                     detail::translations_of_run(folder, *list)));
+    detail::expect_recorded(folder, runs.back());
   }
 
   std::vector<std::string> names;

@@ -97,6 +97,13 @@ struct cter {
   [[nodiscard]] double aggregate() const {
     return groups == 0 ? 0 : static_cast<double>(wrong_groups) / static_cast<double>(groups);
   }
+  cter& operator+=(cter const& more) {
+    lines += more.lines;
+    wrong_lines += more.wrong_lines;
+    groups += more.groups;
+    wrong_groups += more.wrong_groups;
+    return *this;
+  }
 };
 
 /// The number of consecutive lines with the same compound.  Each of these lines is a different sentence.
@@ -159,12 +166,11 @@ inline std::map<std::string, cter> scores_by_kind(std::span<std::string const> h
   return result;
 }
 
-/// The same, for all kinds together.
-inline cter score(std::span<std::string const> hypotheses, std::span<std::string const> compounds,
-                  lexicon const& known) {
-  std::vector<std::string> const one_kind(compounds.size());
-  auto const all = scores_by_kind(hypotheses, compounds, one_kind, known);
-  return all.empty() ? cter{} : all.begin()->second;
+/// Returns the counts of all kinds together.
+inline cter total(std::map<std::string, cter> const& kinds) {
+  cter all;
+  for (auto const& [kind, counts] : kinds) all += counts;
+  return all;
 }
 
 }  // namespace triad::programs::cognition

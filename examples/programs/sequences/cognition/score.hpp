@@ -80,12 +80,12 @@ inline std::vector<figure> chinese_figures(std::optional<compound_list> const& l
       ascii ? sequences::text_figures(hypotheses, references, {bleu_tokens::none, bleu_tokens::characters})
             : sequences::text_figures(ours, unsegmented(references), {bleu_tokens::chinese, bleu_tokens::characters});
   if (part.name != "cg-test" || !list) return result;
-  auto const errors = score(ours, list->compounds, list->known);
-  result.push_back({"CTER instance", 100 * errors.instance()});
-  result.push_back({"CTER aggregate", 100 * errors.aggregate()});
   std::vector<std::string> kinds;
   for (auto const& pair : part.pairs) kinds.push_back(pair.kind);
   auto const of_kinds = scores_by_kind(ours, list->compounds, kinds, list->known);
+  auto const errors = total(of_kinds);
+  result.push_back({"CTER instance", 100 * errors.instance()});
+  result.push_back({"CTER aggregate", 100 * errors.aggregate()});
   if (of_kinds.size() < 2) return result;
   for (auto const& [kind, counts] : of_kinds) {
     result.push_back({"CTER instance of " + kind, 100 * counts.instance()});
