@@ -79,10 +79,6 @@ std::size_t pair_of_page(std::vector<coded_pair> const& pairs) {
   return shortest;
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns the sentence of --sentence together with its best translation.
 text_pair translated(options const& o) {
   expect_plain_question(o.sentence);
@@ -105,10 +101,6 @@ std::vector<text_pair> some_pairs(options const& o, program const& p) {
   for (auto const& part : p.data.tests) all.insert(all.end(), part.pairs.begin(), part.pairs.end());
   return sample(all, o.count);
 }
-
-}  // namespace
-
-namespace {
 
 /// Prints the tables of what layers read, and writes layers.csv and a picture of each side if there is an --out.
 void show_layers(options const& o, layer_weights const& weights, std::size_t pairs) {

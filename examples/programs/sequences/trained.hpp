@@ -114,8 +114,7 @@ trained<translator> trained_translator(options const& o, use what, Longest const
               if (of_edges(shape) && what == use::explaining)
                 refuse(
                     "{}: no layer of this model has fuse-attention or attention between words, which is what explain "
-                    "shows: "
-                    "the other models of train --model have it",
+                    "shows: the other models of train --model have it",
                     path);
               return sizes_for(shape, words, longest(words, shape), what);
             },

@@ -25,7 +25,7 @@
 //             model_type                        position of the first token   types   vocabulary
 //   RoBERTa   roberta, xlm-roberta, camembert   pad_token_id + 1              1       byte_bpe
 //   BERT      bert                              0                             1, 2    wordpiece
-//   MPNet     mpnet                             pad_token_id + 1              none    wordpiece
+//   MPNet     mpnet                             2                             none    wordpiece
 #pragma once
 
 #include <algorithm>
@@ -58,8 +58,7 @@ struct encoder_config {
   double epsilon = 1e-5;              // layer_norm_eps
   encoder_kind kind = encoder_kind::roberta;
 
-  /// The position of a sequence's first token.
-  /// (transformers' MPNet begins at 2, whatever its pad_token_id is.)
+  /// The position of a sequence's first token.  In transformers, an MPNet's is 2 for every pad_token_id.
   constexpr index_t first() const {
     return kind == encoder_kind::bert ? 0 : kind == encoder_kind::mpnet ? 2 : padding + 1;
   }
