@@ -254,7 +254,7 @@ TEST_CASE("the published references, cut into words, score as they should") {
   auto const r = sequences::score(p, part, hypotheses);
   auto const value = [&](std::string const& name) {
     for (auto const& f : r.figures)
-      if (f.name == name) return f.value;
+      if (f.title() == name) return f.value;
     return -1.0;
   };
   CHECK_THAT(value("exact match"), WithinAbs(100, 0.5));  // some references differ in more than white space

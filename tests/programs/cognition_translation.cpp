@@ -295,7 +295,7 @@ TEST_CASE("a folder of the task is read, its references have no errors, and one 
   auto hypotheses = sequences::references_of(part);
   auto const rate = [&](std::string const& name) {
     for (auto const& f : sequences::score(p, part, hypotheses).figures)
-      if (f.name == name) return f.value;
+      if (f.title() == name) return f.value;
     FAIL(name);
     return -1.0;
   };

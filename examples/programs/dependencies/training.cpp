@@ -127,7 +127,7 @@ part_scores scores_of(std::string const& part, attachment_scores const& s) {
 
 std::string told(part_scores const& p, long long words) {
   std::string text = p.part;
-  for (auto const& [name, value] : p.figures) text += fmt::format("  {} {}", name, percent(value));
+  for (auto const& f : p.figures) text += fmt::format("  {} {}", f.name, percent(f.value));
   return text + fmt::format("  ({} sentences, {} words)", p.examples, words);
 }
 

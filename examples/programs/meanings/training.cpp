@@ -325,7 +325,7 @@ namespace {
 
 std::string told(part_scores const& p) {
   std::string text = p.part;
-  for (auto const& [name, value] : p.figures) text += fmt::format("  {} {}", name, percent(value));
+  for (auto const& f : p.figures) text += fmt::format("  {} {}", f.name, percent(f.value));
   return text + fmt::format("  ({} sentences)", p.examples);
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,23 +42,13 @@ std::string shown_name(std::string const& figure) {
 }  // namespace
 
 std::string told(part_scores const& r) {
-  // A score such as "CTER instance of NP" is shown in the table of kinds, in the column "CTER instance".
-  std::vector<std::string> columns;
-  std::map<std::pair<std::string, std::string>, double> of_kinds;  // by column and kind
-  auto const in_table = [&](figure const& f) {
-    for (auto const& k : r.kinds) {
-      auto const ending = " of " + k.kind;
-      if (!f.name.ends_with(ending)) continue;
-      auto const column = f.name.substr(0, f.name.size() - ending.size());
-      if (std::find(columns.begin(), columns.end(), column) == columns.end()) columns.push_back(column);
-      of_kinds[{column, k.kind}] = f.value;
-      return true;
-    }
-    return false;
-  };
+  std::vector<std::string> columns;  // of the table of kinds: the scores of one kind
+  for (auto const& f : r.figures)
+    if (!f.kind.empty() && std::find(columns.begin(), columns.end(), f.name) == columns.end())
+      columns.push_back(f.name);
   auto text = printable_name(r.part);
   for (auto const& f : r.figures)
-    if (!in_table(f)) text += fmt::format("  {} {:.1f}", shown_name(f.name), f.value);
+    if (f.kind.empty()) text += fmt::format("  {} {:.1f}", shown_name(f.name), f.value);
   text += '\n';
   if (r.kinds.empty()) return text;
   std::vector<std::string> header{r.part, "right", "sentences"};
@@ -68,8 +57,9 @@ std::string told(part_scores const& r) {
   for (auto const& [kind, percent, all] : r.kinds) {
     std::vector<std::string> row{kind, fmt::format("{:.1f}", percent), std::to_string(all)};
     for (auto const& column : columns) {
-      auto const found = of_kinds.find({column, kind});
-      row.push_back(found == of_kinds.end() ? "" : fmt::format("{:.1f}", found->second));
+      auto const found = std::find_if(r.figures.begin(), r.figures.end(),
+                                      [&](figure const& f) { return f.name == column && f.kind == kind; });
+      row.push_back(found == r.figures.end() ? "" : fmt::format("{:.1f}", found->value));
     }
     table.row(row);
   }
@@ -84,7 +74,7 @@ std::string means_of(std::vector<scored_run> const& runs) {
   for (std::size_t part = 0; part < one->parts.size(); ++part)
     for (std::size_t f = 0; f < one->parts[part].figures.size(); ++f) {
       auto const m = mean_over(runs, [&](scored_run const& run) { return run.parts[part].figures[f].value; });
-      table.row({one->parts[part].part + "  " + shown_name(one->parts[part].figures[f].name),
+      table.row({one->parts[part].part + "  " + shown_name(one->parts[part].figures[f].title()),
                  fmt::format("{:.1f}", m.mean), fmt::format("{:.2f}", m.standard_error)});
     }
   return mean_text + table.text();

@@ -88,8 +88,8 @@ inline std::vector<figure> chinese_figures(std::optional<compound_list> const& l
   result.push_back({"CTER aggregate", 100 * errors.aggregate()});
   if (of_kinds.size() < 2) return result;
   for (auto const& [kind, counts] : of_kinds) {
-    result.push_back({"CTER instance of " + kind, 100 * counts.instance()});
-    result.push_back({"CTER aggregate of " + kind, 100 * counts.aggregate()});
+    result.push_back({"CTER instance", 100 * counts.instance(), kind});
+    result.push_back({"CTER aggregate", 100 * counts.aggregate(), kind});
   }
   return result;
 }

@@ -361,8 +361,8 @@ std::string scores_csv(std::vector<scored_run> const& runs, value_text text) {
       auto const add = [&](std::string const& name, double value) {
         all += fmt::format("{},{},{},{}\n", run.seed, csv_cell(part.part), csv_cell(name), text(value));
       };
-      for (auto const& f : part.figures) add(f.name, f.value);
-      for (auto const& k : part.kinds) add("exact match of " + k.kind, k.value);
+      for (auto const& f : part.figures) add(f.title(), f.value);
+      for (auto const& k : part.kinds) add(figure{"exact match", k.value, k.kind}.title(), k.value);
     }
   return all;
 }

@@ -12,10 +12,14 @@
 
 namespace triad::programs {
 
-/// A score: its kind, such as accuracy or BLEU, and its value.
+/// A score, such as accuracy or BLEU, of all examples or of one kind of example.
 struct figure {
   std::string name;
   double value;
+  std::string kind{};  // empty: of all examples
+
+  /// The name in scores.csv.
+  std::string title() const { return kind.empty() ? name : name + " of " + kind; }
 };
 /// The exact match of one kind of example, in the unit of the figures of its part.
 struct kind_score {
