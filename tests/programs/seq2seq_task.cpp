@@ -235,7 +235,7 @@ TEST_CASE("the sources of a BERT are cut into its WordPiece, which a checkpoint 
   CHECK_THROWS_WITH(vocabulary::from(broken, "file"), contains("file: its vocabulary is not one of this program's"));
   broken = json;
   broken["source"]["wordpiece"]["end"] = "</s>";
-  CHECK_THROWS_WITH(vocabulary::from(broken, "file"), contains("found no token </s>, expected one"));
+  CHECK_THROWS_WITH(vocabulary::from(broken, "file"), contains("the token </s> is expected, found none"));
   auto shape = to_json(*o.published);
   CHECK(published_from(shape, "file").kind == triad::encoder_kind::bert);
   shape["kind"] = "GPT";

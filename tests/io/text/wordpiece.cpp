@@ -84,7 +84,7 @@ TEST_CASE("a word is cut into the longest tokens from its beginning on, or is un
   auto twice = code.tokens();
   twice[12] = "aff";
   CHECK_THROWS_WITH(wordpiece::of(twice, {}, "file"), contains("file: the token 'aff' has two numbers"));
-  CHECK_THROWS_WITH(wordpiece::of({"a"}, {}, "file"), contains("file: found no token [CLS], expected one"));
+  CHECK_THROWS_WITH(wordpiece::of({"a"}, {}, "file"), contains("file: the token [CLS] is expected, found none"));
 }
 
 TEST_CASE("a word of more than 100 characters is unknown, however many bytes it has") {
@@ -178,7 +178,7 @@ TEST_CASE("a vocabulary in upper case does not say by itself whether texts are l
 TEST_CASE("MPNet's special tokens are given, or named by tokenizer_config.json") {
   scratch_folder const folder;
   save(folder, "vocab.txt", "<s>\n<pad>\n</s>\n<unk>\n[UNK]\na\n");
-  CHECK_THROWS_WITH(wordpiece::read(folder / ""), contains("vocab.txt: found no token [CLS], expected one"));
+  CHECK_THROWS_WITH(wordpiece::read(folder / ""), contains("vocab.txt: the token [CLS] is expected, found none"));
   CHECK(wordpiece::read(folder / "", wordpiece_marks::mpnet()).encode("a b") == numbers{0, 5, 4, 2});
   save(folder, "tokenizer_config.json",
        R"({"cls_token": {"content": "<s>"}, "sep_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"})");
@@ -212,7 +212,7 @@ TEST_CASE("files that are damaged, or of another kind of tokens, are refused wit
   refused(json(usual, with_vocabulary(R"({"": 1})")), "token '': a token with a number from 0");
   refused(json(usual, with_vocabulary(R"({"a": 1, "b": 1})")), "token 'b': its number 1 is that of 'a' already");
   refused(json(usual, with_vocabulary(R"({"a": 1})")),
-          "found no token [CLS], expected one; give the vocabulary of a BERT");
+          "the token [CLS] is expected, found none; give the vocabulary of a BERT");
   refused(json(usual, R"("continuing_subword_prefix": "##", "max_input_chars_per_word": 1.5, "vocab": {"a": 1})"),
           "max_input_chars_per_word: expected an integer");
   refused(json(usual, R"("continuing_subword_prefix": "##", "max_input_chars_per_word": 0, "vocab": {"a": 1})"),

@@ -30,6 +30,7 @@
 #include "triad/io/text/bpe.hpp"
 #include "triad/io/text/characters.hpp"
 #include "triad/io/text/gz_lines.hpp"
+#include "triad/io/text/token_list.hpp"
 #include "triad/io/text/unicode.hpp"
 
 namespace triad::text {
@@ -99,8 +100,9 @@ class byte_bpe {
     return read((in / "vocab.json").string(), (in / "merges.txt").string());
   }
   static byte_bpe read(std::string const& vocabulary, std::string const& merges) {
-    byte_bpe result;
-    result.read_vocabulary(vocabulary);
+    auto const json = read_json_file(vocabulary);
+    if (!json.is_object()) throw data_error(vocabulary + ": an object {token: number ...} is expected");
+    byte_bpe result({tokens_by_number(json, vocabulary), vocabulary}, vocabulary);
     result.read_merges(merges);
     return result;
   }
@@ -108,25 +110,21 @@ class byte_bpe {
   /// empty token means that its number is unused.  `file` is the name of the source in messages.
   static byte_bpe of(std::vector<std::string> const& tokens, std::vector<bpe_merge> const& merges,
                      std::string const& file) {
-    byte_bpe result;
-    for (std::size_t n = 0; n < tokens.size(); ++n)
-      if (!tokens[n].empty() && !result.enter(tokens[n], static_cast<index_t>(n)))
-        throw data_error(file + ": the token '" + tokens[n] + "' has two numbers");
-    result.find_specials(file);
+    byte_bpe result({tokens, file}, file);
     for (auto const& merge : merges) result.merges_.add(merge);
     return result;
   }
 
   /// One more than the largest number of a token.
-  [[nodiscard]] index_t size() const { return static_cast<index_t>(tokens_.size()); }
+  [[nodiscard]] index_t size() const { return tokens_.size(); }
   // The numbers of <s>, </s>, <pad> and <unk>.
   [[nodiscard]] index_t begin() const { return begin_; }
   [[nodiscard]] index_t end() const { return end_; }
   [[nodiscard]] index_t padding() const { return padding_; }
   [[nodiscard]] index_t unknown() const { return unknown_; }
-  [[nodiscard]] bool contains(std::string const& token) const { return numbers_.contains(token); }
+  [[nodiscard]] bool contains(std::string const& token) const { return tokens_.contains(token); }
   /// The tokens in the order of their numbers.  An empty token means that its number is unused.
-  [[nodiscard]] std::vector<std::string> const& tokens() const { return tokens_; }
+  [[nodiscard]] std::vector<std::string> const& tokens() const { return tokens_.all(); }
   [[nodiscard]] std::vector<bpe_merge> const& merges() const { return merges_.all(); }
 
   /// Returns the parts of a text in the spelling of the vocabulary.
@@ -145,10 +143,7 @@ class byte_bpe {
       auto known = seen_.find(std::string(piece));
       if (known == seen_.end()) {
         std::vector<index_t> found;
-        for (auto const& part : parts_of_piece(piece)) {
-          auto const number = numbers_.find(part);
-          found.push_back(number == numbers_.end() ? unknown_ : number->second);
-        }
+        for (auto const& part : parts_of_piece(piece)) found.push_back(tokens_.number(part, unknown_));
         known = seen_.emplace(piece, std::move(found)).first;
       }
       all.insert(all.end(), known->second.begin(), known->second.end());
@@ -168,11 +163,9 @@ class byte_bpe {
   [[nodiscard]] std::string decode(std::span<index_t const> numbers) const {
     std::string text;
     for (auto const n : numbers) {
-      if (n < 0 || n >= size() || tokens_[static_cast<std::size_t>(n)].empty())
-        throw data_error("there is no token " + std::to_string(n) + " in a vocabulary of " +
-                         std::to_string(numbers_.size()) + "; is it the vocabulary the model was trained with?");
+      auto const& token = tokens_.token(n);
       if (n == begin_ || n == end_ || n == padding_) continue;
-      for (auto const& c : characters(tokens_[static_cast<std::size_t>(n)])) {
+      for (auto const& c : characters(token)) {
         auto const byte = bytes_.find(c);
         if (byte == bytes_.end())
           text += c;
@@ -184,44 +177,9 @@ class byte_bpe {
   }
 
  private:
-  byte_bpe() {
+  byte_bpe(token_list tokens, std::string const& file) : tokens_(std::move(tokens)) {
     for (std::size_t b = 0; b < 256; ++b) bytes_.emplace(letters_[b], static_cast<char>(b));
-  }
-
-  void read_vocabulary(std::string const& path) {
-    constexpr index_t most = index_t{1} << 24;
-    auto const json = read_json_file(path);
-    if (!json.is_object()) throw data_error(path + ": an object {token: number ...} is expected");
-    for (auto const& entry : json.items()) {
-      auto const& value = entry.value();
-      auto const fail = [&](std::string const& reason) {
-        throw data_error(path + ": token '" + entry.key() + "': " + reason);
-      };
-      if (entry.key().empty() || !value.is_number_integer() || value < 0 || value >= most)
-        fail("a token with a number from 0 up to " + std::to_string(most) + " is expected");
-      auto const number = value.get<index_t>();
-      if (number < size() && !tokens_[static_cast<std::size_t>(number)].empty())
-        fail("its number " + std::to_string(number) + " is that of '" + tokens_[static_cast<std::size_t>(number)] +
-             "' already");
-      enter(entry.key(), number);
-    }
-    find_specials(path);
-  }
-
-  /// Adds a token with this number.  Returns false if the token already has a number.
-  bool enter(std::string const& token, index_t number) {
-    if (number >= size()) tokens_.resize(static_cast<std::size_t>(number + 1));
-    tokens_[static_cast<std::size_t>(number)] = token;
-    return numbers_.emplace(token, number).second;
-  }
-
-  void find_specials(std::string const& file) {
-    auto const special = [&](char const* token) {
-      auto const known = numbers_.find(token);
-      if (known == numbers_.end())
-        throw data_error(file + ": the token " + token + " is expected; is it the vocabulary of a RoBERTa?");
-      return known->second;
-    };
+    auto const special = [&](char const* token) { return tokens_.need(token, file, "RoBERTa"); };
     begin_ = special("<s>");
     end_ = special("</s>");
     padding_ = special("<pad>");
@@ -249,8 +207,7 @@ class byte_bpe {
 
   std::array<std::string, 256> letters_ = detail::characters_of_bytes();
   std::unordered_map<std::string, char> bytes_;  // the byte for each printable character
-  std::vector<std::string> tokens_;              // indexed by number; an empty token: the number is unused
-  std::unordered_map<std::string, index_t> numbers_;
+  token_list tokens_;
   detail::ranked_merges merges_;
   std::unordered_map<std::string, std::vector<index_t>> seen_;
   index_t begin_ = 0, end_ = 0, padding_ = 0, unknown_ = 0;

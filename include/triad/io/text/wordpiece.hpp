@@ -31,6 +31,7 @@
 #include "triad/io/text/bert_characters.hpp"
 #include "triad/io/text/characters.hpp"
 #include "triad/io/text/gz_lines.hpp"
+#include "triad/io/text/token_list.hpp"
 
 namespace triad::text {
 
@@ -143,20 +144,9 @@ class wordpiece {
   static wordpiece of(std::vector<std::string> tokens, wordpiece_options const& options, std::string const& file) {
     wordpiece made;
     made.options_ = options;
-    made.tokens_ = std::move(tokens);
-    for (std::size_t n = 0; n < made.tokens_.size(); ++n) {
-      auto const& token = made.tokens_[n];
-      if (token.empty()) continue;
-      if (!made.numbers_.emplace(token, static_cast<index_t>(n)).second)
-        throw data_error(file + ": the token '" + token + "' has two numbers, expected one; remove one of them");
-      made.longest_ = std::max(made.longest_, token.size());
-    }
-    auto const special = [&](std::string const& token) {
-      auto const known = made.numbers_.find(token);
-      if (known == made.numbers_.end())
-        throw data_error(file + ": found no token " + token + ", expected one; give the vocabulary of a BERT or MPNet");
-      return known->second;
-    };
+    made.tokens_ = {std::move(tokens), file};
+    for (auto const& token : made.tokens_.all()) made.longest_ = std::max(made.longest_, token.size());
+    auto const special = [&](std::string const& token) { return made.tokens_.need(token, file, "BERT or MPNet"); };
     made.begin_ = special(options.marks.begin);
     made.end_ = special(options.marks.end);
     made.padding_ = special(options.marks.padding);
@@ -165,22 +155,22 @@ class wordpiece {
   }
 
   /// One more than the largest number of a token.
-  [[nodiscard]] index_t size() const { return static_cast<index_t>(tokens_.size()); }
+  [[nodiscard]] index_t size() const { return tokens_.size(); }
   // The numbers of [CLS], [SEP], [PAD] and [UNK], or of MPNet's <s>, </s>, <pad> and [UNK].
   [[nodiscard]] index_t begin() const { return begin_; }
   [[nodiscard]] index_t end() const { return end_; }
   [[nodiscard]] index_t padding() const { return padding_; }
   [[nodiscard]] index_t unknown() const { return unknown_; }
-  [[nodiscard]] bool contains(std::string const& token) const { return numbers_.contains(token); }
+  [[nodiscard]] bool contains(std::string const& token) const { return tokens_.contains(token); }
   /// The tokens in the order of their numbers.  An empty token means that its number is unused.
-  [[nodiscard]] std::vector<std::string> const& tokens() const { return tokens_; }
+  [[nodiscard]] std::vector<std::string> const& tokens() const { return tokens_.all(); }
   [[nodiscard]] wordpiece_options const& options() const { return options_; }
 
   /// Returns the parts of a text in the spelling of the vocabulary.
   [[nodiscard]] std::vector<std::string> parts(std::string_view text) const {
     std::vector<std::string> all;
     for (auto const& word : bert_words(text, options_))
-      for (auto const n : numbers_of_word(word)) all.push_back(tokens_[static_cast<std::size_t>(n)]);
+      for (auto const n : numbers_of_word(word)) all.push_back(tokens_.token(n));
     return all;
   }
   /// Returns the words of a text that are [UNK].
@@ -219,11 +209,8 @@ class wordpiece {
   [[nodiscard]] std::string decode(std::span<index_t const> numbers) const {
     std::string text;
     for (auto const n : numbers) {
-      if (n < 0 || n >= size() || tokens_[static_cast<std::size_t>(n)].empty())
-        throw data_error("there is no token " + std::to_string(n) + " in a vocabulary of " + std::to_string(size()) +
-                         "; is it the vocabulary the model was trained with?");
+      std::string_view token = tokens_.token(n);
       if (n == begin_ || n == end_ || n == padding_) continue;
-      std::string_view token = tokens_[static_cast<std::size_t>(n)];
       if (token.size() > 2 && token.starts_with("##"))
         token.remove_prefix(2);
       else if (!text.empty())
@@ -325,22 +312,10 @@ class wordpiece {
       throw data_error(path + ": max_input_chars_per_word is " + std::to_string(o.longest) +
                        ", expected 1 or more; only BERT's own tokens can be read");
     if (auto const unknown = part(model, "unk_token"); unknown.is_string()) unknown_token = unknown.get<std::string>();
-    constexpr index_t most = index_t{1} << 24;
     auto const vocabulary = part(model, "vocab");
     if (!vocabulary.is_object() || vocabulary.empty())
       throw data_error(path + ": its model.vocab is " + quoted(vocabulary) + ", expected {token: number ...}");
-    for (auto const& entry : vocabulary.items()) {
-      auto const number = whole_number<index_t>(entry.value(), 0, most);
-      auto const fail = [&](std::string const& reason) {
-        throw data_error(path + ": token '" + entry.key() + "': " + reason);
-      };
-      if (!number || entry.key().empty())
-        fail("a token with a number from 0 to " + std::to_string(most) + " is expected");
-      auto const n = static_cast<std::size_t>(*number);
-      if (n >= tokens.size()) tokens.resize(n + 1);
-      if (!tokens[n].empty()) fail("its number " + std::to_string(n) + " is that of '" + tokens[n] + "' already");
-      tokens[n] = entry.key();
-    }
+    tokens = tokens_by_number(vocabulary, path);
   }
 
   static std::vector<std::string> lines_of(std::string const& path) {
@@ -361,9 +336,9 @@ class wordpiece {
       for (; last > first; --last) {
         auto const bytes = ends[last] - ends[first];
         if (prefix.size() + bytes > longest_) continue;
-        auto const known = numbers_.find(prefix + word.substr(ends[first], bytes));
-        if (known == numbers_.end()) continue;
-        all.push_back(known->second);
+        auto const number = tokens_.number(prefix + word.substr(ends[first], bytes));
+        if (number < 0) continue;
+        all.push_back(number);
         break;
       }
       if (last == first) return {unknown_};
@@ -373,8 +348,7 @@ class wordpiece {
   }
 
   wordpiece_options options_;
-  std::vector<std::string> tokens_;  // indexed by number; an empty token: the number is unused
-  std::unordered_map<std::string, index_t> numbers_;
+  token_list tokens_;
   std::size_t longest_ = 0;  // the bytes of the longest token
   std::unordered_map<std::string, std::vector<index_t>> seen_;
   index_t begin_ = 0, end_ = 0, padding_ = 0, unknown_ = 0;
