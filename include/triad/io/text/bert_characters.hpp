@@ -6,9 +6,7 @@
 // tokens of a text do not depend on the installed version of a library.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -121,13 +119,6 @@ inline constexpr code_range bert_marks[] = {
 inline constexpr code_range bert_ideographs[] = {{0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xf900, 0xfaff},
                                                  {0x20000, 0x2a6df}, {0x2a700, 0x2b81f}, {0x2b920, 0x2ceaf},
                                                  {0x2f800, 0x2fa1f}};
-
-template <auto const& Ranges>
-bool is_in(char32_t c) {
-  auto const after = std::upper_bound(std::begin(Ranges), std::end(Ranges), c,
-                                      [](char32_t x, code_range const& r) { return x < r.first; });
-  return after != std::begin(Ranges) && c <= std::prev(after)->last;
-}
 
 /// Returns the character as UTF-8.  c must be a code point.
 inline std::string utf8_of(char32_t c) {

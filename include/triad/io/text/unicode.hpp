@@ -40,11 +40,15 @@ inline constexpr code_range later_ranges[] = {
     {0x1d2c0, 0x1d2d3}, {0x1d6a6, 0x1d6a6}, {0x1df1f, 0x1dfff}, {0x1e030, 0x1e06d}, {0x1e4d0, 0x1e6ff},
     {0x2b739, 0x2b73f}, {0x2b81e, 0x2b81e}, {0x2cea2, 0x2cead}, {0x2ebf0, 0x2ee5d}, {0x31350, 0x3fc3f}};
 
-inline bool came_later(char32_t c) {
-  auto const after = std::upper_bound(std::begin(later_ranges), std::end(later_ranges), c,
+/// Whether c is in one of the ranges, which are in ascending order.
+template <auto const& Ranges>
+bool is_in(char32_t c) {
+  auto const after = std::upper_bound(std::begin(Ranges), std::end(Ranges), c,
                                       [](char32_t x, code_range const& r) { return x < r.first; });
-  return after != std::begin(later_ranges) && c <= std::prev(after)->last;
+  return after != std::begin(Ranges) && c <= std::prev(after)->last;
 }
+
+inline bool came_later(char32_t c) { return is_in<later_ranges>(c); }
 
 // Whether the category of a character is one of first .. last.  utf8proc orders these categories as Lu, Ll, Lt, Lm, Lo,
 // and Nd, Nl, No.
