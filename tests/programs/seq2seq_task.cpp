@@ -224,6 +224,11 @@ TEST_CASE("the sources of a BERT are cut into its WordPiece, which a checkpoint 
   CHECK(words.source.encode("Ab abb") == std::vector<index_t>{3, 4, 6, 4, 6, 6});
   CHECK(words.source.encode("").empty());
   CHECK(words.source.decode({3, 4, 6, 4}) == "ab a");
+  CHECK(words.source.name_of(3) == "[CLS]");
+  CHECK(words.source.name_of(6) == "##b");
+  CHECK(words.source.name_of(words.source.end()) == "[SEP]");
+  CHECK(words.target.name_of(words.target.end()) == "</s>");
+  CHECK(words.target.name_of(words.target.encode("Y").front()) == "Y");
   CHECK(words.longest_source == 6);
   CHECK(words.source.unknown("a c B a") == std::vector<std::string>{"c", "b"});
   auto const json = to_json(words);

@@ -57,12 +57,8 @@ std::string csv_of(std::string const& side, reads const& weights) {
 /// Returns the names of the rows of one side, which are the tokens and the end.
 std::vector<std::string> words_of_rows(language const& words, std::vector<index_t> const& tokens) {
   std::vector<std::string> all;
-  for (auto const token : tokens) {
-    // The begin mark of a published encoder decodes to nothing, and a part of a character to bytes that are no UTF-8.
-    auto const word = printable_name(words.decode({token}));
-    all.push_back(word.empty() ? fmt::format("token {}", token) : word);
-  }
-  all.push_back("</s>");
+  for (auto const token : tokens) all.push_back(printable_name(words.name_of(token)));
+  all.push_back(words.name_of(words.end()));
   return all;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -54,6 +55,11 @@ class published_tokens {
   }
   index_t end() const {
     return std::visit([](auto const& t) { return t.end(); }, tokens_);
+  }
+  /// Returns a token in the spelling of the vocabulary, such as "##ing".
+  std::string const& token(index_t n) const {
+    return std::visit([&](auto const& t) -> std::string const& { return t.tokens().at(static_cast<std::size_t>(n)); },
+                      tokens_);
   }
   /// Returns the numbers of the parts of a text, without begin and end.
   std::vector<index_t> numbers(std::string const& text) {

@@ -65,6 +65,12 @@ class language {
   index_t size() const { return published_ ? published_->size() : words_.size(); }
   /// The token after the last one of a sentence.
   index_t end() const { return published_ ? published_->end() : dictionary::end; }
+  /// Returns the name of one token in tables and pictures: decoded, or the token of a published encoder as its
+  /// vocabulary spells it, because a part of a character or a mark decodes to no text.
+  std::string name_of(index_t token) const {
+    if (published_) return published_->token(token);
+    return token == dictionary::end ? words_.token(token) : decode({token});
+  }
   /// The number of tokens without special ones.
   index_t ordinary() const { return size() - dictionary::specials; }
 
