@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn import functional as F
 from torch.nn.utils import parametrizations, prune
 
+from adapter import Adapter
 from triad_torch import EdgeTransformerLayer, FuseAttention, TriangularAttention
 
 WIDTH, HEADS = 8, 2
@@ -65,21 +66,6 @@ def fuse():
 
 every_module = pytest.mark.parametrize("make", [triangular, value_ablation, flat, layer, fuse],
                                        ids=lambda make: make.__name__)
-
-
-class Adapter(nn.Module):
-    """A frozen layer plus a low-rank layer.  `weight` and `bias` are those of the frozen layer."""
-
-    def __init__(self, base):
-        super().__init__()
-        self.base = base.requires_grad_(False)
-        self.down, self.up = nn.Linear(WIDTH, 2, bias=False), nn.Linear(2, WIDTH, bias=False)
-
-    weight = property(lambda self: self.base.weight)
-    bias = property(lambda self: self.base.bias)
-
-    def forward(self, x):
-        return self.base(x) + self.up(self.down(x))
 
 
 class Called(nn.Module):
