@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/io/encoder_states.hpp"
 #include "tests/io/published_encoder.hpp"
 #include "tests/io/scratch_folder.hpp"
-#include "tests/ragged.hpp"
-#include "triad/batches/pair_loader.hpp"
 #include "triad/models/roberta.hpp"
 #include "triad/reference/reference.hpp"
 #include "triad/train/initialize.hpp"
@@ -26,6 +25,7 @@ using triad::test::contains;
 using triad::test::scratch_folder;
 using set = parameter_set<roberta_transformer<double>, reference::backend>;
 using tokens = std::vector<index_t>;
+using test::encoder_states;
 
 constexpr test::encoder_sizes sizes_of(std::string_view kind) {
   test::encoder_sizes z;
@@ -42,30 +42,6 @@ set loaded(std::string const& folder) {
   initialize(parameters, 3);
   load_encoder(folder, parameters);
   return parameters;
-}
-
-/// Returns the last states (rows, width) of all sentences.  The loader adds `end` to each.
-std::vector<double> states(set& parameters, std::vector<tokens> const& sentences, index_t end) {
-  auto const& model = parameters.model();
-  reference::backend ex;
-  index_t rows = 0, longest = 0;
-  for (auto const& s : sentences) {
-    auto const n = static_cast<index_t>(s.size()) + 1;
-    rows += n;
-    longest = std::max(longest, n);
-  }
-  pair_loader<reference::backend, double> loader(
-      {static_cast<index_t>(sentences.size()), rows, static_cast<index_t>(sentences.size()), longest, 1}, model.width(),
-      end, end);
-  for (auto const& s : sentences) loader.add(s, {});
-  auto const in = loader.upload().first;
-  test::spoiled_memory const memory([&](arena& a) { return model.plan_saved(a, in.sizes); });
-  auto place = memory.place();
-  auto const saved = model.plan_saved(place, in.sizes);
-  test::with_scratch(ex, call{},
-                     [&](auto& any, call const& c) { model.encode(any, c, parameters.values(), in, saved.encoder); });
-  auto const y = saved.encoder.y();
-  return {y.data_handle(), y.data_handle() + y.size()};
 }
 
 // The expected states were computed with torch 2.15.0 and transformers 5.24.0 in double precision, from the files of
@@ -88,7 +64,7 @@ TEST_CASE("the states of a BERT are PyTorch's") {
     scratch_folder const folder;
     test::write_encoder(folder / "", test::encoder_weights(prefix, z), test::encoder_json(z));
     auto parameters = loaded(folder / "");
-    auto const found = states(parameters, {{2, 5, 7, 5, 10}, {2, 4}}, 3);
+    auto const found = encoder_states(parameters, {{2, 5, 7, 5, 10}, {2, 4}}, 3);
     REQUIRE(found.size() == expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) CHECK_THAT(found[i], test::WithinAbs(expected[i], rounding));
   }
@@ -108,8 +84,8 @@ TEST_CASE("a BERT has positions from 0, and the first row of its token types is 
   REQUIRE((type.extent(0) == 1 && published.size() == 2 * 8));
   for (index_t i = 0; i < z.width; ++i) CHECK(type(0, i) == double{published[static_cast<std::size_t>(i)]});
   // The longest sentence uses every position; one token more is refused.
-  CHECK(states(parameters, {tokens(static_cast<std::size_t>(z.positions) - 1, 5)}, 3).size() == 72);
-  CHECK_THROWS_WITH(states(parameters, {tokens(static_cast<std::size_t>(z.positions), 5)}, 3),
+  CHECK(encoder_states(parameters, {tokens(static_cast<std::size_t>(z.positions) - 1, 5)}, 3).size() == 72);
+  CHECK_THROWS_WITH(encoder_states(parameters, {tokens(static_cast<std::size_t>(z.positions), 5)}, 3),
                     contains("a source of 10 tokens, expected at most 9"));
 
   // The tensors of a BERT next to the config.json of a RoBERTa, which has other positions.
@@ -152,7 +128,7 @@ TEST_CASE("the states of an MPNet are PyTorch's, in a sentence longer than the r
     auto const c = read_encoder_config(folder / "");
     CHECK((c.kind == encoder_kind::mpnet && c.first() == 2 && c.distances() && !c.typed()));
     auto parameters = loaded(folder / "");
-    auto const all = states(parameters, {{0, 5, 7, 5, 10}, {0, 4}, longest}, 2);
+    auto const all = encoder_states(parameters, {{0, 5, 7, 5, 10}, {0, 4}, longest}, 2);
     auto found = std::vector<double>(all.begin(), all.begin() + 9 * 8);
     for (std::ptrdiff_t const row : {9, 59, 108})
       found.insert(found.end(), all.begin() + row * 8, all.begin() + row * 8 + 8);
@@ -208,7 +184,7 @@ TEST_CASE("weights of another kind than the model's are refused, and nothing is 
   test::write_encoder(folder / "", test::encoder_weights(bert), test::encoder_json(bert));
   test::write_encoder(other / "", test::encoder_weights(mpnet), test::encoder_json(mpnet));
   auto of_bert = loaded(folder / ""), of_mpnet = loaded(other / "");
-  auto const before = states(of_mpnet, {{0, 4}}, 2);
+  auto const before = encoder_states(of_mpnet, {{0, 4}}, 2);
   CHECK_THROWS_WITH(load_encoder(folder / "", of_mpnet), contains("a published encoder has no encoder.distances"));
   CHECK_THROWS_WITH(load_encoder(other / "", of_bert), contains("a published encoder has no source.type"));
   // A model without types, and a file with them.
@@ -226,7 +202,7 @@ TEST_CASE("weights of another kind than the model's are refused, and nothing is 
   more.all["mpnet.encoder.layer.2.attention.attn.q.weight"] = {{1}, {0}};
   test::write_encoder(folder / "", more, test::encoder_json(mpnet));
   CHECK_THROWS_WITH(load_encoder(folder / "", of_mpnet), contains("expected 2 layers, found tensor"));
-  CHECK(states(of_mpnet, {{0, 4}}, 2) == before);
+  CHECK(encoder_states(of_mpnet, {{0, 4}}, 2) == before);
 }
 
 TEST_CASE("a config is read as the kind that it names, and other kinds and roles are refused") {
