@@ -9,10 +9,12 @@ namespace triad::TRIAD_REFERENCE {
 
 template <class T>
 void do_distance_bias(backend&, T scale, matrix<T const> table, matrix<T> bias) {
+  if (bias.extent(0) == 0) return;
   index_t const n = relative_offsets(distance_reach);
-  for (index_t i = 0; i < bias.extent(0); ++i)
-    for (index_t c = 0; c < table.extent(1); ++c)
-      for (index_t r = 0; r < n; ++r) bias(i, c * n + r) = scale * table(distance_bucket(r - distance_reach), c);
+  for (index_t c = 0; c < table.extent(1); ++c)
+    for (index_t r = 0; r < n; ++r) bias(0, c * n + r) = scale * table(distance_bucket(r - distance_reach), c);
+  for (index_t i = 1; i < bias.extent(0); ++i)  // all rows are the same
+    for (index_t q = 0; q < bias.extent(1); ++q) bias(i, q) = bias(0, q);
 }
 
 template <class T>
