@@ -1,10 +1,11 @@
-// Times attention over sequences (plain, causal, with relative positions) and fuse-attention.  Both are timed without
-// projections, because the projections would take most of the time.
+// Times attention over sequences (plain, causal, with relative positions, with a bias by distance) and fuse-attention.
+// Both are timed without projections, because the projections would take most of the time.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "triad/ops/attention.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "problem.hpp"
 #include "sequences.hpp"
 #include "session.hpp"
+#include "triad/ops/distance_bias.hpp"
 #include "triad/ops/fuse_attention.hpp"
 #include "triad/reference/reference.hpp"
 
@@ -29,19 +31,26 @@ struct attention_task {
   index_t b, s, d, h;
   bool causal = false;
   index_t reach = 0;
+  bool distances = false;  // a bias of the scores by distance, whose reach is triad::distance_reach
 
   static constexpr char const* operation = "attention";
   index_t rows() const { return b * s; }
   std::string name() const {
     return name_of({{"b", b}, {"s", s}, {"d", d}, {"h", h}}) + (causal ? "/causal" : "") +
-           (reach > 0 ? name_of({{"reach", reach}}) : "");
+           (distances   ? "/distances"
+            : reach > 0 ? name_of({{"reach", reach}})
+                        : "");
   }
-  attention_task small() const { return {3, std::min<index_t>(s, 40), 12 * h, h, causal, std::min<index_t>(reach, 5)}; }
+  attention_task small() const {
+    return {3, std::min<index_t>(s, 40), 12 * h, h, causal, distances ? reach : std::min<index_t>(reach, 5), distances};
+  }
 
   work_model count_work(bool train) const {
     work_model work;
-    work.attention(rows(), static_cast<double>(rows()) * static_cast<double>(causal ? s + 1 : 2 * s) / 2, d, h, train);
-    if (reach == 0) return work;
+    double const pairs = static_cast<double>(rows()) * static_cast<double>(causal ? s + 1 : 2 * s) / 2;
+    work.attention(rows(), pairs, d, h, train);
+    if (distances) work.multiply_adds(pairs * static_cast<double>(h) * (train ? 2 : 1));  // the bias need not be stored
+    if (reach == 0 || distances) return work;
     index_t const queries = rows() * h, k = d / h, offsets = triad::relative_offsets(reach);
     work.add({queries, offsets, k, false, true}, train ? 2 : 1);   // bias; d_offset_weights
     work.add({queries, k, offsets, false, false}, train ? 2 : 1);  // output and dquery from offsets
@@ -58,6 +67,7 @@ struct attention_arrays {
   states<T> query, key, value, a, b, dc;
   states<T> c, dquery, dkey, dvalue, da, db;
   states<T> lse, bias, offset_weights;
+  states<T> table, dtable, d_sum;  // of the bias by distance
 
   explicit attention_arrays(attention_task const& t) : task(t), size(static_cast<std::size_t>(t.b), t.s) {
     for (index_t i = 0; i < t.b; ++i) first.push_back(i * t.s);
@@ -69,10 +79,14 @@ struct attention_arrays {
     for (auto* x : {&a, &b, &da, &db}) *x = place.make<states<T>>(offsets, k);
     for (auto* x : {&bias, &offset_weights}) *x = place.make<states<T>>(task.rows(), task.h * offsets);
     lse = place.make<states<T>>(task.h, task.rows());
+    index_t const buckets = task.distances ? triad::distance_buckets : 0;
+    for (auto* x : {&table, &dtable}) *x = place.make<states<T>>(buckets, task.h);
+    d_sum = place.make<states<T>>(task.distances ? 1 : 0, task.h * offsets);
   }
-  std::vector<states<T>> read() const { return {query, key, value, a, b, dc}; }
+  std::vector<states<T>> read() const { return {query, key, value, a, b, dc, table}; }
   named<T> made() const {
-    return {{"c", c}, {"dquery", dquery}, {"dkey", dkey}, {"dvalue", dvalue}, {"da", da}, {"db", db}};
+    return {{"c", c},   {"dquery", dquery}, {"dkey", dkey},    {"dvalue", dvalue},
+            {"da", da}, {"db", db},         {"dtable", dtable}};
   }
 
   template <class Ex>
@@ -93,7 +107,16 @@ struct attention_arrays {
     auto const sums = triad::make_vec(lse.data_handle(), task.h * task.rows());
     triad::vec<T const> const known(sums);
     auto& scratch = *use.scratch;
-    if (task.reach > 0) {
+    if (task.distances) {
+      auto const scale = std::sqrt(static_cast<T>(task.d / task.h));
+      triad::distance_bias(ex, scale, in(table), out(bias));
+      triad::attention(ex, scratch, t, both, x, in(bias), sums, out(c));
+      if (!train) return;
+      auto const sum = triad::make_vec(d_sum.data_handle(), d_sum.extent(1));
+      triad::fill(ex, T(0), d_sum);
+      triad::attention_grad(ex, scratch, t, both, x, in(bias), known, in(c), in(dc), dx, sum);
+      triad::distance_bias_grad(ex, scale, triad::vec<T const>(sum), out(dtable));
+    } else if (task.reach > 0) {
       triad::attention(ex, scratch, t, both, x, tables, relative, sums, out(c));
       if (train)
         triad::attention_grad(ex, scratch, t, both, x, tables, relative, known, in(c), in(dc), dx, {out(da), out(db)});
@@ -211,6 +234,8 @@ void add(Task const& task) {
   for (attention_task const& t : {attention_task{32, 20, 512, 4},
                                   {32, 20, 512, 4, true},
                                   {32, 20, 512, 4, false, 16},
+                                  {32, 20, 768, 12},
+                                  {32, 20, 768, 12, false, triad::distance_reach, true},
                                   {128, 20, 128, 4},
                                   {4, 256, 512, 8}})
     add<attention_arrays>(t);
