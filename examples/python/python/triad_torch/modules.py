@@ -2,11 +2,13 @@
 released program, so that checkpoints of that program can be loaded."""
 from __future__ import annotations
 
+import os
+
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from . import _checks, _operators, _projections, _weights
+from . import _checks, _operators, _pretrained, _projections, _weights
 from ._torch_attention import (asked_weights, batch_arguments, edges_on, expect_dense, expect_type,
                                numbers_are_at_hand)
 from .attention import form_number, has_right
@@ -198,6 +200,8 @@ class EdgeTransformer(nn.Module):
     labels    int64 (b, n, n), the label of edge (i, j).
     query     int64 (b, 2), source and target of the edge in question; or (b, 3) with the graph's number first.
     pad       bool (b, n), True for padding nodes.
+
+    config is a dict of the arguments with which the model was made.
     """
 
     def __init__(self, labels: int, targets: int, width: int = 200, heads: int = 4, layers: int = 8,
@@ -207,6 +211,9 @@ class EdgeTransformer(nn.Module):
         if _checks.whole(layers, "layers") < 1:
             raise ValueError(f"layers is {layers}, expected 1 or more")
         self.tied = tied
+        self.config = {"labels": labels, "targets": targets, "width": width, "heads": heads, "layers": layers,
+                       "hidden": hidden, "dropout": dropout, "tied": tied, "bias": bias, "form": form,
+                       "released": released}
         self.encoder = _Encoder(labels, layers, tied, width, heads=heads, hidden=hidden, dropout=dropout, bias=bias,
                                 form=form, released=released)
         self.decoder2vocab = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Dropout(0.0),
@@ -222,6 +229,20 @@ class EdgeTransformer(nn.Module):
             layers = f"{prefix}encoder.layers."
             for key in [key for key in state if key.startswith(layers) and not key.startswith(f"{layers}0.")]:
                 del state[key]
+
+    def save_pretrained(self, folder: str | os.PathLike) -> None:
+        """Writes config.json and model.safetensors into a folder, which is made if it is missing.
+
+        The package safetensors, and Hugging Face's libraries, can read the second file.  Raises a ValueError if the
+        model has other tensors than a new one, as with adapters and parametrisations."""
+        _pretrained.save(self, folder)
+
+    @classmethod
+    def from_pretrained(cls, folder: str | os.PathLike) -> EdgeTransformer:
+        """Returns the model that save_pretrained() wrote, in evaluation mode, on the host, in the types of the file.
+
+        Raises a ValueError that names the file if it is missing, or not as save_pretrained() writes it."""
+        return _pretrained.load(cls, folder)
 
     def forward(self, labels: torch.Tensor, query: torch.Tensor, pad: torch.Tensor | None = None) -> torch.Tensor:
         """labels int64 (b, n, n), query int64 (b, 2) or (any number, 3), pad bool (b, n), True for padding nodes.

@@ -2,16 +2,14 @@
 from __future__ import annotations
 
 import json
-import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
 
+from ._safetensors import read_safetensors
 from .modules import EdgeTransformer
 
-_types = {"F32": torch.float32, "F64": torch.float64, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64,
-          "I32": torch.int32, "U8": torch.uint8}
 _norms = {"norm1.gain": "norm1.weight", "norm1.bias": "norm1.bias", "norm2.gain": "norm2.weight",
           "norm2.bias": "norm2.bias"}
 _rest_of_layer = {**_norms, "feed_forward.inner.weight": "linear1.weight", "feed_forward.inner.bias": "linear1.bias",
@@ -21,45 +19,9 @@ _outside = {"embedding.table": "encoder.embedding.weight", "readout.inner.weight
             "readout.outer.bias": "decoder2vocab.3.bias"}
 
 
-def read_safetensors(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
-    """Returns the tensors and the texts of a safetensors file.  Raises a ValueError that names the file and the
-    error."""
-    data = path.read_bytes()
-    if data.startswith(b"version https://git-lfs.github.com/spec/"):
-        raise ValueError(f"{path}: a Git LFS pointer, expected the file that it stands for; run `git lfs pull` where it "
-                         "was cloned")
-    try:
-        (length,) = struct.unpack_from("<Q", data)
-        header = json.loads(data[8:8 + length])
-    except (struct.error, ValueError) as error:
-        raise ValueError(f"{path}: not a safetensors file: {error}") from None
-    if not isinstance(header, dict):
-        raise ValueError(f"{path}: not a safetensors file: its header is no object")
-    texts = header.pop("__metadata__", None) or {}
-    tensors = {}
-    for name, entry in header.items():
-        try:
-            kind, shape, (begin, end) = entry["dtype"], entry["shape"], entry["data_offsets"]
-        except (KeyError, TypeError, ValueError):
-            raise ValueError(f"{path}: {name} lacks a type, a shape or two offsets") from None
-        if kind not in _types:
-            raise ValueError(f"{path}: {name} is {kind}, expected one of {', '.join(_types)}")
-        raw = bytearray(data[8 + length + begin:8 + length + end])
-        element = torch.empty((), dtype=_types[kind]).element_size()
-        count = 1
-        for size in shape:
-            count *= size
-        if len(raw) != count * element:
-            raise ValueError(f"{path}: {name} wants {count * element} bytes, and {len(raw)} are there: the file is cut "
-                             "off")
-        tensors[name] = (torch.frombuffer(raw, dtype=_types[kind]) if raw else torch.empty(0, dtype=_types[kind])
-                         ).reshape(shape)
-    return tensors, texts
-
-
 @dataclass
 class Run:
-    """A trained model: `module` in evaluation mode, its vocabulary, and the settings of the run.
+    """A trained model: `module` in evaluation mode, its vocabulary, and the settings of the model.
 
     ask(edges, source, target) answers one question about one graph of labelled edges.  It supports neither labels of
     nodes nor several labels of one edge, which the program `graphs` can read.  For such graphs, make the tensors of
@@ -67,7 +29,7 @@ class Run:
     """
     module: EdgeTransformer
     edges: list[str]     # labels of edges; the k-th label has number k + 1, and 0 means no edge
-    targets: list[str]   # answers, in the order of the logits
+    targets: list[str]   # answers, in the order of the logits; a run with --dense-loss has one more logit: no answer
     settings: dict = field(default_factory=dict)
 
     def label(self, name: str) -> int:
@@ -97,7 +59,7 @@ class Run:
             raise ValueError(f"({source}, {target}) is asked about, and the nodes are 0 to {nodes - 1}")
         labels = self.labels(nodes, edges)
         logits = self.module(labels[None], torch.tensor([[source, target]], device=labels.device))
-        probability, best = logits.softmax(-1)[0].max(-1)
+        probability, best = logits[0, :len(self.targets)].softmax(-1).max(-1)
         return self.targets[int(best)], float(probability)
 
 
@@ -126,17 +88,21 @@ def _run_of(path: Path, tensors: dict[str, torch.Tensor], texts: dict[str, str],
     settings, words = json.loads(texts["configuration"]), json.loads(texts["vocabulary"])
     model = settings.get("model", "edge-transformer")
     if model != "edge-transformer" or "edges" not in words or "targets" not in words:
-        raise ValueError(f"{path}: the model is {model!r}, and there is a module for 'edge-transformer' of the "
-                         "programs clutrr and graphs alone; `predict` of its own program answers for others")
+        of = "" if model != "edge-transformer" else " of another program"
+        raise ValueError(f"{path}: model {model!r}{of}, expected 'edge-transformer' of clutrr or graphs, for which "
+                         "there is a module; `predict` of the program that trained it answers")
+    if settings["form"] not in ("released", "paper"):
+        raise ValueError(f"{path}: form {settings['form']!r}, expected 'released' or 'paper', for which there is a "
+                         "module; `predict` of the program that trained it answers")
     prefix = "average." if averages and "averages" in texts else ""
     weights = {name.removeprefix(prefix): x for name, x in tensors.items()
                if name.startswith(prefix) and not (prefix == "" and name.split(".")[0] in ("adam", "average"))}
-    form = settings["attention"].replace("-", "_")
     width, labels = settings["width"], weights["embedding.table"].shape[0]
-    targets = weights["readout.outer.weight"].shape[0]
-    if targets != len(words["targets"]):
-        raise ValueError(f"{path}: {targets} logits for {len(words['targets'])} answers: a run with a dense loss, "
-                         "which has no module here")
+    targets, answers = weights["readout.outer.weight"].shape[0], len(words["targets"])
+    if targets not in (answers, answers + 1):
+        raise ValueError(f"{path}: {targets} logits, expected one for each of {answers} answers, and at most one for "
+                         "no answer; the file is damaged, so train again")
+    form = settings["attention"].replace("-", "_")
     module = EdgeTransformer(labels, targets, width, settings["heads"], settings["layers"],
                              settings["hidden_factor"] * width, 0.0, settings["tied"], form=form,
                              released=settings["form"] == "released")
