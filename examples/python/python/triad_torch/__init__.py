@@ -4,6 +4,7 @@
     from triad_torch import triangular_attention           # the function
     from triad_torch import Roles, car, cdr, cons          # trees as tensors
     from triad_torch import load                           # loads a run of triad's own programs
+    from triad_torch import dense_batch                    # graphs of PyTorch Geometric and DGL
 
 `python -m triad_torch` prints which kernels and libraries were found, and compares triad with PyTorch's own operations.
 """
@@ -18,7 +19,8 @@ from .trees import Roles, bind, car, cdr, child, cons, graft, plant, root, unbin
 __version__ = "0.2.0"
 _of_torch = {  # imported on first use: NumPy users need no PyTorch
     "TriangularAttention": "modules", "EdgeTransformerLayer": "modules", "EdgeTransformer": "modules",
-    "FuseAttention": "modules", "fuse_attention": "modules", "products": "_products", "Run": "runs", "load": "runs"}
+    "FuseAttention": "modules", "fuse_attention": "modules", "products": "_products", "Run": "runs", "load": "runs",
+    "DenseBatch": "batches", "dense_batch": "batches"}
 __all__ = ["triangular_attention", "Roles", "bind", "car", "cdr", "child", "cons", "graft", "plant", "root", "unbind"]
 if _find("torch"):
     __all__ += _of_torch

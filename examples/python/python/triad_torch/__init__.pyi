@@ -1,5 +1,6 @@
 from ._products import products as products
 from .attention import triangular_attention as triangular_attention
+from .batches import DenseBatch as DenseBatch, dense_batch as dense_batch
 from .modules import (
     EdgeTransformer as EdgeTransformer,
     EdgeTransformerLayer as EdgeTransformerLayer,
