@@ -3,12 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/roberta.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/model_use.hpp"
+#include "triad/batches/batch_upload.hpp"
 #include "triad/batches/pair_loader.hpp"
 #include "triad/decoding/fused_decoder.hpp"
 #include "triad/io/encoder.hpp"
@@ -73,6 +75,87 @@ TEMPLATE_TEST_CASE("an encoder with a bias by distance has the gradient of its l
       CHECK((distances && !types));
       test::check_gradient_of(test::model_use<model, TestType, loader>(m, kept, loaded()));
     }
+}
+
+TEMPLATE_TEST_CASE("a frozen encoder has no gradient and no dropout, and its states may be given", "",
+                   TRIAD_TEST_BACKENDS) {
+  using trainer_type = trainer<model, TestType>;
+  TestType ex;
+  auto z = sizes(0.2, false);
+  z.dropout = 0;  // of the first states of both sides
+  auto options = typename trainer_type::options_type();
+  options.capacity = capacity;
+  z.encoder.layer.dropout = 0;
+  trainer_type whole(ex, roberta_under_decoder<double>(published{}, z), options);
+  z.encoder.layer.dropout = 0.2;
+  z.dropout = 0;
+  z.frozen_encoder = true;
+  trainer_type frozen(ex, roberta_under_decoder<double>(published{}, z), options);
+  for (auto* net : {&whole, &frozen}) initialize(net->parameters(), 5);
+  pair_loader<TestType, double> pairs(capacity, width, end_token, end_token, memory_of(ex));
+  for (std::size_t i = 0; i < sources.size(); ++i) pairs.add(sources[i], targets[i]);
+  auto const [in, answers] = pairs.upload();
+
+  // The gradients of the decoder are those of a model that is not frozen.
+  whole.compute_gradient(in, answers);
+  frozen.compute_gradient(in, answers);
+  auto const of = [](trainer_type& net) {
+    return host_copy(net.parameters().where(), net.parameters().flat_gradients());
+  };
+  auto const expected = of(whole), found = of(frozen);
+  CHECK(frozen.loss() == whole.loss());
+  auto const* const begin = frozen.parameters().flat_gradients().data_handle();
+  bool encoder_learns = false;
+  walk(frozen.parameters().gradients(), [&](std::string const& path, auto view) {
+    CAPTURE(path);
+    bool const constant = path.starts_with("source.") || path.starts_with("encoder.");
+    CHECK(frozen.model().has_gradient(path) == !constant);
+    CHECK(whole.model().has_gradient(path));
+    auto const first = static_cast<std::size_t>(view.data_handle() - begin);
+    for (auto i = first; i < first + view.size(); ++i) {
+      encoder_learns = encoder_learns || (constant && expected[i] != 0);
+      CHECK(found[i] == (constant ? 0 : expected[i]));
+    }
+  });
+  CHECK(encoder_learns);
+
+  // Given states take the place of the encoder.
+  (void)frozen.infer(in);
+  auto const states = host_copy(frozen.parameters().where(), frozen.saved(in.dims()).encoder.y());
+  index_t const rows = in.dims().source_rows;
+  REQUIRE(states.size() == static_cast<std::size_t>(9 * rows));
+  auto const bytes = planned_bytes([&](arena& a) { (void)a.make<vec<double>>(9 * rows); });
+  batch_upload<TestType> upload(bytes, memory_of(ex));
+  auto given = in;
+  auto const view = upload([&](auto const& put) { return put(states, 9 * rows); });
+  given.source_states = tensor<double const, dyn, dyn>(view.data_handle(), rows, 9);
+  auto const logits = [&](pair_batch<double> const& batch) {
+    return host_copy(frozen.parameters().where(), frozen.infer(batch));
+  };
+  CHECK(logits(given) == logits(in));
+  frozen.compute_gradient(given, answers);
+  CHECK(frozen.loss() == whole.loss());
+  CHECK(of(frozen) == found);
+  auto doubled = states;
+  for (auto& v : doubled) v *= 2;
+  (void)upload([&](auto const& put) { return put(doubled, 9 * rows); });
+  CHECK(logits(given) != logits(in));
+
+  // Updates do not change the encoder.
+  auto const before = host_copy(frozen.parameters().where(), frozen.parameters().flat_values());
+  frozen.update(given, answers, 0.1);
+  auto const after = host_copy(frozen.parameters().where(), frozen.parameters().flat_values());
+  walk(frozen.parameters().gradients(), [&](std::string const& path, auto part) {
+    CAPTURE(path);
+    auto const first = part.data_handle() - begin;
+    bool const same = std::equal(before.begin() + first, before.begin() + first + static_cast<index_t>(part.size()),
+                                 after.begin() + first);
+    CHECK(same == !frozen.model().has_gradient(path));
+  });
+
+  CHECK_THROWS_WITH(whole.infer(given), test::contains("of a model with frozen_encoder"));
+  given.source_states = tensor<double const, dyn, dyn>(view.data_handle(), rows - 1, 9);
+  CHECK_THROWS_WITH(frozen.infer(given), test::contains("source_states of 11 x 9, expected 12 x 9"));
 }
 
 TEST_CASE("encoders of another shape may be known at compile time, which changes nothing") {

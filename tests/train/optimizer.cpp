@@ -145,6 +145,11 @@ TEMPLATE_TEST_CASE("all tensors behind an empty one are updated", "", TRIAD_TEST
     clock.set(0, 0.1);
     for (index_t i = 0; i < 4; ++i) parameters.gradients().a(i) = parameters.gradients().b(i) = 1;
     adam.update(ex, parameters, clock);
+    auto const trained = adam.trained(parameters.flat_gradients());
+    CHECK(trained.data_handle() ==
+          (without == "a" ? parameters.gradients().b : parameters.gradients().a).data_handle());
+    CHECK(trained.data_handle() + trained.extent(0) ==
+          (without == "b" ? parameters.gradients().a : parameters.gradients().b).data_handle() + 4);
     for (index_t i = 0; i < 4; ++i) {
       CHECK_THAT(parameters.values().a(i), WithinAbs(without == "a" ? 0 : -0.1, 1e-6));
       CHECK_THAT(parameters.values().b(i), WithinAbs(without == "b" ? 0 : -0.1, 1e-6));
@@ -159,6 +164,7 @@ TEST_CASE("everything skipped is no update, and an epsilon of zero is refused") 
   adam_optimizer<test::two_layers<double>, reference::backend> const none(parameters, {},
                                                                           [](std::string const&) { return true; });
   CHECK(none.stretches() == 0);
+  CHECK(none.trained(parameters.flat_gradients()).extent(0) == 0);
   fill(ex, 1.0, parameters.flat_gradients());
   training_clock<reference::backend> clock;
   clock.set(0, 0.1);

@@ -51,6 +51,7 @@ inline fused_transformer_options model_of(options const& o, translator_options c
   sizes.dropout = o.dropout;
   sizes.positions = !o.relative;
   sizes.smoothing = {o.smoothing};
+  sizes.frozen_encoder = o.freeze_encoder && z.what == use::learning;
   return sizes;
 }
 

@@ -75,6 +75,12 @@ void options::each(option_list& f) {
     "Of lrf and transformer: folder of a published RoBERTa, BERT or MPNet, which is fine-tuned as the encoder")
       .path()
       .existing_folder();
+  f.seldom("freeze-encoder", &freeze_encoder,
+           "The encoder keeps its published weights, and only the decoder is trained")
+      .newer();
+  f.seldom("encoder-cache", &encoder_cache,
+           "A size: memory for the states of the frozen encoder, so that it reads each source once")
+      .free();
   f("roberta", &roberta, "The older name of --encoder").path().existing_folder().hidden();
   of(edges, f.seldom("tied", &tied, "Of edge-transformer: one layer's parameters for all; else each its own")
                 .opposite("untied"));
@@ -226,6 +232,15 @@ void options::settle() {
       refuse(
           "--accumulate adds layers up, which the layers of --encoder were not trained with: give --fuse target with "
           "it");
+  }
+  if (freeze_encoder) {
+    if (encoder.empty()) refuse("--freeze-encoder is about a published encoder: give --encoder FOLDER");
+    if (fuse == "source" || fuse == "both")
+      refuse("--freeze-encoder with --fuse " + fuse +
+             " would never train the fuse-attention of the encoder's layers: give --fuse target");
+    (void)bytes_of(encoder_cache, "--encoder-cache");
+  } else if (given.contains("encoder-cache")) {
+    refuse("--encoder-cache is about --freeze-encoder: a trained encoder has other states in each update");
   }
   if (only_top && accumulate) refuse("--only-top and --accumulate are two ways to look back: give one");
   bool const source_given = !source_dictionary.empty() || !encoder.empty();

@@ -100,6 +100,9 @@ class task {
   /// one side.
   index_t all_tokens() const { return std::max(tokens_, source_tokens_); }
 
+  /// The number of tokens of all sources, with end tokens.
+  index_t source_tokens() const { return source_tokens_; }
+
   /// Calls f(pair) for each pair of an update's batch.
   template <class F>
   void batch(std::int64_t update, F&& f) {

@@ -61,6 +61,7 @@ class translator_training final : public training {
                             bool const one = tests.source > longest && (of_edges(o) || tests.source > sizes.tokens);
                             return one ? larger_sources(program_.data, words, longest) : std::vector<sized_example>();
                           }});
+    if (o.freeze_encoder) say("{}", told_states(net_->state_bytes(work_.source_tokens())));
     return *net_;
   }
 
@@ -127,6 +128,14 @@ class translator_training final : public training {
   bool may_cut() const override { return !options_.memory.empty(); }
 
  private:
+  /// Returns a line about the memory of the frozen encoder's states.
+  std::string told_states(std::size_t bytes) const {
+    auto const& room = options_.encoder_cache;
+    return fmt::format("states of the frozen encoder: {}, {}\n", told_size(bytes),
+                       bytes <= bytes_of(room, "--encoder-cache")
+                           ? "computed once and kept"
+                           : "of which --encoder-cache keeps " + room + "; the rest is computed again in each epoch");
+  }
   std::int64_t updates() { return options_.epochs > 0 ? work_.updates_of(options_.epochs) : options_.updates; }
 
   options const& options_;

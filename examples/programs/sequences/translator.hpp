@@ -104,6 +104,9 @@ class translator : public learner {
 
   /// The largest number of tokens in a batch, on each side.
   virtual index_t tokens() const = 0;
+  /// The number of bytes of the cached states of `rows` source tokens, counting end tokens.  0 if the encoder is not
+  /// frozen.
+  virtual std::size_t state_bytes(index_t rows) const = 0;
 
   /// Returns the mean of -log probability over all target tokens of the batch, including end tokens, without dropout
   /// and label smoothing.

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "frozen_sources.hpp"
 #include "models.hpp"
 #include "options.hpp"
 #include "shared/backend/memory_size.hpp"
@@ -31,6 +33,10 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
   translator_on(Ex ex, Model const& m, options const& o, translator_options const& z)
       : base(std::move(ex), m, settings(o, z)), encoder_(o.encoder), sizes_(z), loader_(parts::make_loader(ex_, m, z)) {
     if (z.sentences > 0) (void)decoder(o.beam);
+    if constexpr (has_published_encoder<Model>)
+      if (m.frozen)
+        frozen_.emplace(ex_, m, parts::make_loader(ex_, m, z), parts::template padded_capacity<Ex>(z),
+                        bytes_of(o.encoder_cache, "--encoder-cache"));
   }
 
   static auto settings(options const& o, translator_options const& z) {
@@ -49,6 +55,11 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
   void initialize(std::uint64_t seed) override {
     base::initialize(seed);
     if constexpr (has_published_encoder<Model>) load_encoder(encoder_, trainer_.parameters());
+    if (frozen_) frozen_->forget();
+  }
+  std::string load(checkpoint const& file, run_record const& record) override {
+    if (frozen_) frozen_->forget();
+    return base::load(file, record);
   }
 
   /// The largest number of bytes in memory at any time.  Only one decoder exists at a time, so only the largest decoder
@@ -70,10 +81,15 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
   }
 
   index_t tokens() const override { return sizes_.tokens; }
-  void clear() override { loader_.clear(); }
+  std::size_t state_bytes(index_t rows) const override { return frozen_ ? frozen_->bytes_of(rows) : 0; }
+  void clear() override {
+    loader_.clear();
+    if (frozen_) frozen_->clear();
+  }
   bool add(std::span<index_t const> source, std::span<index_t const> target) override {
     if (!loader_.has_room(length(source), length(target))) return false;
     loader_.add(source, target);
+    if (frozen_) frozen_->add(source);
     return true;
   }
   bool add(std::span<index_t const> source) override {
@@ -85,7 +101,12 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
     return true;
   }
   /// Uploads the batch for training.
-  auto upload() { return loader_.upload_padded(); }
+  auto upload() {
+    auto batch = loader_.upload_padded();
+    if constexpr (has_published_encoder<Model>)
+      if (frozen_) frozen_->give(trainer_, batch.first);
+    return batch;
+  }
 
   double loss() override {
     auto const [in, targets] = loader_.upload();
@@ -223,9 +244,17 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
     return all;
   }
 
+  struct nothing {
+    void clear() {}
+    void add(std::span<index_t const>) {}
+    void forget() {}
+    std::size_t bytes_of(index_t) const { return 0; }
+  };
+
   std::string encoder_;
   translator_options sizes_;
   typename parts::template loader<Ex> loader_;
+  std::optional<std::conditional_t<has_published_encoder<Model>, frozen_sources<Model, Ex>, nothing>> frozen_;
   std::vector<index_t> lengths_;  // lengths of the sources without targets
   std::unique_ptr<decoder_type> decoder_;
   int beam_ = 0;

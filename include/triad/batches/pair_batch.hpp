@@ -62,6 +62,9 @@ struct pair_batch {
   tensor<T const, dyn, dyn> waves;  // (positions, d) half_waves
   vec<std::uint8_t const> source_masked{nullptr, 0},
       target_masked{nullptr, 0};  // (rows) or (0); 1 if the token is padding, to which no token attends
+  // (source rows, e) the encoder's last states, if they are already known; (0, 0): the model computes them.  Only a
+  // model with a frozen encoder reads them.
+  tensor<T const, dyn, dyn> source_states{nullptr, 0, 0};
 
   pair_dims const& dims() const { return sizes; }
 
@@ -76,6 +79,7 @@ struct pair_batch {
     f.table(waves);
     f.maybe(source_masked);
     f.maybe(target_masked);
+    f.maybe(source_states);
   }
   /// Returns a batch of these sizes for planning memory.  The views of the batch have no memory.  `width` is the width
   /// of the model.

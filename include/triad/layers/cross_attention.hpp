@@ -113,7 +113,8 @@ struct cross_attention {
     square().forward(ex, c, w.output, s.context, {}, y, after);
   }
 
-  /// Overwrites dx, then applies `after` to dx.  Adds to d_source (source rows, e), the gradient of the source.
+  /// Overwrites dx, then applies `after` to dx.  Adds to d_source (source rows, e), the gradient of the source.  If
+  /// d_source has no rows, does not compute this gradient.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
                 output dx, fields<T> gradient, epilogue<T> const& after, tensor<T, dyn, dyn> d_source) const {
@@ -127,7 +128,7 @@ struct cross_attention {
                    vec<T const>(s.lse), as_matrix(read_only(s.context)), as_matrix(read_only(d_context)),
                    operands(dq, d_projected));
     keys_values().product().backward_params(ex, c, in.source.x, read_only(d_projected), gradient.source.all);
-    matmul_add(ex, d_projected, w.source.all.weight, d_source);
+    if (d_source.extent(0) != 0) matmul_add(ex, d_projected, w.source.all.weight, d_source);
     square().backward(ex, c, w.query, in.x, {}, dq, dx, gradient.query, after);
   }
 

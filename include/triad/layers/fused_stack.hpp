@@ -259,7 +259,7 @@ struct fused_stack {
   }
 
   /// Overwrites dx0 (rows, d).  dy is the gradient of s.y().  Adds to d_source (source rows, e), the gradient of the
-  /// source.
+  /// source, unless it has no rows.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s,
                 const_view<state> dy, state dx0, fields<T> gradient, tensor<T, dyn, dyn> d_source) const {

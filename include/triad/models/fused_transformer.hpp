@@ -12,10 +12,14 @@
 // The encoder may be wider than the decoder, because the decoder's attention over x_L projects x_L to the decoder's
 // width.  A layer that the caller chooses may compute x_0.  So the encoder may be a pre-trained one with a small
 // decoder (models/roberta.hpp).
+//
+// With frozen_encoder, the encoder has no gradient and no dropout.  So x_L depends only on the source, and a caller may
+// keep x_L from pass to pass (batches/state_cache.hpp) and give it as pair_batch::source_states.
 #pragma once
 
 #include <concepts>
 #include <string>
+#include <string_view>
 
 #include "triad/batches/pair_batch.hpp"
 #include "triad/core/sizes.hpp"
@@ -36,6 +40,7 @@ struct fused_transformer_options {
   bool positions = true;     // whether sinusoids of positions are added to x_0 and y_0; Source may not use them
   index_t fixed_token = -1;  // the token whose look-ups have no gradient; negative: none; a tied output trains its row
   label_smoothing smoothing{};
+  bool frozen_encoder = false;  // whether the parameters of `source` and `encoder` are constants
 };
 
 /// The encoder-decoder model.  `Source` is the layer that computes x_0 from the tokens of a source.  Source takes the
@@ -65,7 +70,7 @@ struct fused_transformer {
   target_type target;
   encoder_type encoder;
   decoder_type decoder;
-  bool tied_output, positions;
+  bool tied_output, positions, frozen;
   label_smoothing smoothing;
 
   explicit fused_transformer(fused_transformer_options const& options)
@@ -89,6 +94,7 @@ struct fused_transformer {
         decoder(as_decoder(options.decoder, encoder.width())),
         tied_output(options.tied_output),
         positions(options.positions),
+        frozen(options.frozen_encoder),
         smoothing(options.smoothing) {
     TRIAD_EXPECTS(source.tokens > 0 && options.target_tokens > 1,
                   "fused_transformer: " + std::to_string(source.tokens) + " source tokens and " +
@@ -100,6 +106,11 @@ struct fused_transformer {
   /// d: the width of the target's states, of the sinusoids, and of the projected keys and values of the source.
   constexpr index_t width() const { return decoder.width(); }
   constexpr index_t vocabulary() const { return target.tokens; }
+
+  /// Whether the parameter with this path has a gradient.  Optimisers skip parameters without a gradient.
+  bool has_gradient(std::string_view path) const {
+    return !frozen || !(path.starts_with("source.") || path.starts_with("encoder."));
+  }
 
   template <class S>
   struct fields {
@@ -137,7 +148,9 @@ struct fused_transformer {
     auto const e = plan_encoder(place, z, kept);
     return {e, decoder.plan_saved(place, z.target_rows, z.source_rows, kept)};
   }
+  /// A frozen encoder keeps nothing for a backward pass.
   encoder_saved plan_encoder(arena& place, pair_dims const& z, keep kept) const {
+    if (frozen) kept = keep::nothing;
     return {encoder.plan_saved(place, z.source_rows, 0, kept), source.plan_saved(place, row_dims(z.source_rows), kept)};
   }
   output plan_output(arena& place, pair_dims const& z) const { return place.make<output>(z.target_rows, vocabulary()); }
@@ -147,9 +160,18 @@ struct fused_transformer {
     encode(ex, c, w, in, s.encoder);
     decode(ex, c, w, in, tensor<T const, dyn, dyn>(s.encoder.y()), s.decoder, logits);
   }
-  /// Runs the encoder.
+  /// Runs the encoder, or copies in.source_states to s.y().
   template <backend Ex>
-  void encode(Ex& ex, call const& c, fields<T const> w, input const& in, encoder_saved const& s) const {
+  void encode(Ex& ex, call c, fields<T const> w, input const& in, encoder_saved const& s) const {
+    if (in.source_states.extent(0) != 0) {
+      TRIAD_EXPECTS(
+          frozen && in.source_states.extent(0) == in.sizes.source_rows && in.source_states.extent(1) == encoder.width(),
+          "fused_transformer: source_states of " + std::to_string(in.source_states.extent(0)) + " x " +
+              std::to_string(in.source_states.extent(1)) + ", expected " + std::to_string(in.sizes.source_rows) +
+              " x " + std::to_string(encoder.width()) + " of a model with frozen_encoder");
+      return transform(ex, unchanged{}, in.source_states, tensor<T, dyn, dyn>(s.y()));
+    }
+    if (frozen) c.train = false;
     if constexpr (requires { source.longest(); })
       TRIAD_EXPECTS(in.sizes.longest_source <= source.longest(),
                     "fused_transformer: a source of " + std::to_string(in.sizes.longest_source) +
@@ -183,7 +205,9 @@ struct fused_transformer {
                 fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
-    auto const of_source = [&] { return scratch.template make<source_state>(in.source.rows, encoder.width()); };
+    auto const of_source = [&] {
+      return scratch.template make<source_state>(frozen ? 0 : in.source.rows, encoder.width());
+    };
     auto const dx = of_source(), dx0 = of_source();
     fill(ex, T(0), dx);
     {
@@ -196,6 +220,7 @@ struct fused_transformer {
                        dy, dy0, gradient.decoder, tensor<T, dyn, dyn>(dx));
       target.backward(ex, c.child(2), w.target, target_tokens(in), {}, dy0, gradient.target);
     }
+    if (frozen) return;
     encoder.backward(ex, c.child(1), w.encoder, source_input(in), s.encoder, dx, dx0, gradient.encoder,
                      tensor<T, dyn, dyn>(nullptr, 0, encoder.width()));
     source.backward(ex, c.child(0), w.source, source_tokens(in), s.encoder.source, dx0, gradient.source);

@@ -118,6 +118,12 @@ class adam_optimizer {
     }
   }
 
+  /// Returns the part of a flat buffer from the first parameter that is not skipped to the last one.
+  vec<T> trained(vec<T> all) const {
+    if (stretches_.empty()) return make_vec(all.data_handle(), 0);
+    auto const &first = stretches_.front(), &last = stretches_.back();
+    return make_vec(all.data_handle() + first.first, last.first + last.count - first.first);
+  }
   /// The number of loops of an update.  It is 1 if no parameter is skipped.
   index_t stretches() const { return static_cast<index_t>(stretches_.size()); }
 

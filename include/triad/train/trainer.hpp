@@ -203,7 +203,7 @@ class trainer {
   void compute_gradient(typename Model::input const& in, answers const& targets, double max_norm = 0) {
     parts_.expect_none();
     parameters_.expect_weights("trainer");
-    parameters_.zero_gradients(ex_);
+    zero_gradients();
     add_gradient(in, targets, loss_, [](output const&) {});
     clip_summed(max_norm);
   }
@@ -344,8 +344,11 @@ class trainer {
   }
   bool learns() const { return options_.memory != keep::nothing; }
   index_t gradient_values() { return learns() ? parameters_.flat_gradients().extent(0) : 0; }
+  /// The gradients without those of constant parameters before and after them, which remain zero.
+  vec<T> trained_gradients() { return optimizer_.trained(parameters_.flat_gradients()); }
+  void zero_gradients() { fill(ex_, T(0), trained_gradients()); }
   void zero_sums() {
-    parameters_.zero_gradients(ex_);
+    zero_gradients();
     fill(ex_, T(0), loss_);
   }
   /// Ends the current share, if there is one, and adds the gradient of the share to the sum over shares.
@@ -385,7 +388,7 @@ class trainer {
   }
   void clip_summed(double max_norm) {
     auto scratch = passes_.scratch();
-    clip_gradient(ex_, scratch, max_norm, parameters_.flat_gradients(), norm_);
+    clip_gradient(ex_, scratch, max_norm, trained_gradients(), norm_);
   }
   void step_parameters() {
     optimizer_.update(ex_, parameters_, clock_);

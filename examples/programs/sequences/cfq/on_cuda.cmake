@@ -8,7 +8,9 @@ set(arguments train --preset smoke --width 8 --data ${FOLDER}/data --updates 8 -
 make_encoder(roberta published 100)
 # Batches on a GPU are padded. Dropout draws the same masks as on the host, except in attention over sequences
 # (docs/cuda.md).
-foreach(model "--model=lrf;--dropout;0" --model=edge-transformer "--encoder=${FOLDER}/published;--dropout;0")
+set(encoder --encoder=${FOLDER}/published --dropout 0)
+foreach(model "--model=lrf;--dropout;0" --model=edge-transformer "${encoder}"
+        "${encoder};--fuse;target;--freeze-encoder")
   run("0|3" ${arguments} ${model} --backend reference --out ${FOLDER}/plain)
   run("0|3" ${arguments} ${model} --backend cuda --out ${FOLDER}/device)
   expect_close(device)
