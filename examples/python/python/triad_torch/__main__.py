@@ -146,7 +146,8 @@ def overhead(shapes, seconds: float) -> None:
         ways = (attention_by_kernels(batch, n), attention_by_pytorch(batch, n), steps("ours", batch, n))
         for way in 3 * ways:
             way()
-        times, began = ([], [], []), time.perf_counter()
+        times: tuple[list[float], ...] = ([], [], [])
+        began = time.perf_counter()
         while len(times[0]) < 10 or time.perf_counter() - began < seconds:
             for way, found in zip(ways, times):
                 start = time.perf_counter()
@@ -160,7 +161,8 @@ def overhead(shapes, seconds: float) -> None:
 
 def median_ms(step, seconds: float) -> float:
     step()
-    times, began = [], time.perf_counter()
+    times: list[float] = []
+    began = time.perf_counter()
     while len(times) < 3 or (time.perf_counter() - began < seconds and len(times) < 100):
         start = time.perf_counter()
         step()
@@ -194,7 +196,7 @@ def compare(shapes, memory: bool, seconds: float) -> dict[str, list[tuple[int, f
           f"{torch.get_num_threads()} threads; medians")
     print("  eager: the paper's equations by einsum; compiled: torch.compile over a product that it can fuse, without "
           "the time of compiling")
-    results = {kind: [] for kind in KINDS}
+    results: dict[str, list] = {kind: [] for kind in KINDS}
     for batch, n in shapes:
         texts = []
         for kind in KINDS:

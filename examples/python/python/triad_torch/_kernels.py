@@ -6,6 +6,7 @@ import os
 import platform
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 FLOAT32, FLOAT64 = 0, 1
 _message_room = 1024
@@ -104,8 +105,8 @@ def library() -> ctypes.CDLL:
     for name in ("triad_triangle", "triad_triangle_grad", "triad_fuse", "triad_fuse_grad", "triad_tree_child",
                  "triad_tree_graft"):
         getattr(lib, name).argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64]
-    maps = [ctypes.c_int64] * 3
-    end = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64]
+    maps: list[Any] = [ctypes.c_int64] * 3
+    end: list[Any] = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64]
     lib.triad_make_roles.argtypes = [*maps, ctypes.c_uint64, *end]
     lib.triad_make_shifts.argtypes = [*maps, ctypes.c_int64, *end]
     return lib

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 from pathlib import Path
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
 
 from ._safetensors import read_safetensors, write_safetensors
+
+_Module = TypeVar("_Module", bound=nn.Module)
 
 
 def _arguments(kind: type[nn.Module]) -> dict[str, inspect.Parameter]:
@@ -21,11 +25,11 @@ def _list(names) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def save(module: nn.Module, folder) -> None:
-    """Writes module.config and the tensors of a module into a folder, which is made if it is missing."""
+def save(module: nn.Module, config: dict[str, Any], folder: str | os.PathLike) -> None:
+    """Writes the arguments of its class and the tensors of a module into a folder, which is made if it is missing."""
     state = module.state_dict()
     with torch.device("meta"):
-        plain = type(module)(**module.config).state_dict()
+        plain = type(module)(**config).state_dict()
     other = {name for name in state.keys() | plain.keys() if name not in state or name not in plain
              or state[name].shape != plain[name].shape}
     if other:
@@ -33,12 +37,12 @@ def save(module: nn.Module, folder) -> None:
                          "its config makes it; merge adapters and remove parametrisations first")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    config = {"model_type": type(module).__name__, "library_name": "triad_torch", **module.config}
+    texts = {"model_type": type(module).__name__, "library_name": "triad_torch", **config}
     write_safetensors(folder / "model.safetensors", state, {"format": "pt"})
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    (folder / "config.json").write_text(json.dumps(texts, indent=2) + "\n", encoding="utf-8")
 
 
-def load(kind: type[nn.Module], folder) -> nn.Module:
+def load(kind: type[_Module], folder: str | os.PathLike) -> _Module:
     """Returns the module of this class that save() wrote, in evaluation mode and with the types of the file."""
     path = Path(folder) / "config.json"
     if not path.is_file():

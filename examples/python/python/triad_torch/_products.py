@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import ctypes
 from pathlib import Path
+from typing import Any
 
 from . import _kernels
 
 refused = "not loaded"   # why oneDNN cannot compute; "" if it can
 by_onednn = False        # whether oneDNN computes
-_library = None
+_library: Any = None
 
 
 def load() -> int | None:

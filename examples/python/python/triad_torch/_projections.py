@@ -3,6 +3,7 @@ Says whether one call can compute a module with its projections."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import torch
 from torch import nn
@@ -12,7 +13,7 @@ from . import _products
 
 _own_hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 _hooks_of_all = tuple(f"_global{name}" for name in _own_hooks)
-_own_forward = nn.Linear.forward
+_own_forward: Any = nn.Linear.forward
 if _own_forward.__globals__ is not nn.modules.linear.__dict__:  # it was replaced before this import
     _own_forward = None
 _own_linear = torch._C._nn.linear
@@ -32,7 +33,7 @@ def is_plain(part: nn.Module, width: int) -> bool:
     return _is_tensor(part.weight)
 
 
-def _is_tensor(x: torch.Tensor) -> bool:
+def _is_tensor(x: object) -> bool:
     """Returns false for classes other than Tensor, which may define their own product.  The classes of tracers are
     accepted, because their objects only represent tensors."""
     return type(x) in (nn.Parameter, torch.Tensor) or type(x).__module__.startswith("torch._subclasses.")
@@ -75,7 +76,7 @@ def call(part: nn.Module, name: str, x: torch.Tensor) -> torch.Tensor:
 def side_by_side(parts: Mapping[str, nn.Module], x: torch.Tensor) -> torch.Tensor:
     """Returns the outputs of all parts for x (..., width), concatenated: (..., parts * width).  If all parts are plain,
     computes them as one product."""
-    all_of = list(parts.values())
+    all_of: list[Any] = list(parts.values())
     if not all(is_plain(part, x.shape[-1]) for part in all_of) or len({part.bias is None for part in all_of}) > 1:
         return torch.cat([call(part, name, x) for name, part in parts.items()], -1)
     weight = torch.cat([part.weight for part in all_of])

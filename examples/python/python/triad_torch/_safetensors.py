@@ -5,6 +5,7 @@ import json
 import os
 import struct
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -52,7 +53,8 @@ def write_safetensors(path: Path, tensors: dict[str, torch.Tensor], texts: dict[
     """Writes tensors and texts to a file, which replaces an older file only when it is complete.  Tensors of other
     devices are copied.  Raises a TypeError for an element type that read_safetensors() does not know."""
     names = {kind: name for name, kind in _types.items()}
-    header, begin, raw = {"__metadata__": texts}, 0, []
+    header: dict[str, Any] = {"__metadata__": texts}
+    begin, raw = 0, []
     for name, x in tensors.items():
         if x.dtype not in names:
             raise TypeError(f"{name} is {x.dtype}, expected one of {', '.join(str(kind) for kind in names)}; convert "

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 
@@ -26,7 +27,7 @@ def expect_dense(x: torch.Tensor, name: str) -> None:
         raise TypeError(f"{name} is {kind}, which has operators of its own; expected a torch.Tensor")
 
 
-def _computes_by_itself(kind: type) -> bool:
+def _computes_by_itself(kind: Any) -> bool:
     """Returns whether a class of tensors has its own operators.  Returns false for the classes of tracers and
     collectives, whose objects only represent tensors."""
     return (kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__

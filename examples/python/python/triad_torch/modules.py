@@ -3,6 +3,8 @@ released program, so that checkpoints of that program can be loaded."""
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from typing import Any
 
 import torch
 from torch import nn
@@ -45,11 +47,12 @@ class TriangularAttention(nn.Module):
     triangles and the output projection.
     """
 
-    def __init__(self, width: int, heads: int, dropout: float = 0.0, bias: bool = False, form: str = "full"):
+    def __init__(self, width: int, heads: int, dropout: float = 0.0, bias: bool = False, form: str = "full") -> None:
         super().__init__()
         width, heads = _expect_heads(width, heads)
         self.width, self.heads, self.dropout, self.form = width, heads, _checks.rate(dropout, "dropout"), form
         self._form = form_number(form)
+        self._stacked: tuple[str, ...]
         if form == "flat":
             self._stacked, self._output = ("2", "0", "1"), "3"
         else:
@@ -60,6 +63,7 @@ class TriangularAttention(nn.Module):
         self.register_load_state_dict_pre_hook(self._read_released)
 
     def extra_repr(self) -> str:
+        """Returns what print() shows of the module."""
         return f"{self.width}, heads={self.heads}, dropout={self.dropout}, form={self.form!r}"
 
     @staticmethod
@@ -76,9 +80,10 @@ class TriangularAttention(nn.Module):
             for key in [key for key in state if key.startswith(third)]:
                 del state[key]
 
-    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None, causal_sources=None,
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None, causal_sources: Any = None,
                 generator: torch.Generator | None = None, fill: float = -1e9,
-                return_weights=None) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+                return_weights: Iterable[tuple[int, int]] | None = None
+                ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         """x (b, n, n, width): the state of edge (i, j) at [b, i, j].  Returns a tensor of the same shape, or a pair
         with the attention weights of the edges in return_weights.
 
@@ -151,7 +156,7 @@ class EdgeTransformerLayer(nn.Module):
     """
 
     def __init__(self, width: int, heads: int, hidden: int | None = None, dropout: float = 0.0, bias: bool = False,
-                 form: str = "full", released: bool = True):
+                 form: str = "full", released: bool = True) -> None:
         super().__init__()
         hidden = 4 * width if hidden is None else hidden
         self.released = released
@@ -160,7 +165,8 @@ class EdgeTransformerLayer(nn.Module):
         self.linear1, self.linear2 = nn.Linear(width, hidden), nn.Linear(hidden, width)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None, causal_sources=None) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None,
+                causal_sources: Any = None) -> torch.Tensor:
         """x (b, n, n, width): the state of edge (i, j) at [b, i, j].  Returns the new states, a tensor of the same
         shape.
 
@@ -206,7 +212,7 @@ class EdgeTransformer(nn.Module):
 
     def __init__(self, labels: int, targets: int, width: int = 200, heads: int = 4, layers: int = 8,
                  hidden: int | None = None, dropout: float = 0.2, tied: bool = True, bias: bool = False,
-                 form: str = "full", released: bool = True):
+                 form: str = "full", released: bool = True) -> None:
         super().__init__()
         if _checks.whole(layers, "layers") < 1:
             raise ValueError(f"layers is {layers}, expected 1 or more")
@@ -235,7 +241,7 @@ class EdgeTransformer(nn.Module):
 
         The package safetensors, and Hugging Face's libraries, can read the second file.  Raises a ValueError if the
         model has other tensors than a new one, as with adapters and parametrisations."""
-        _pretrained.save(self, folder)
+        _pretrained.save(self, self.config, folder)
 
     @classmethod
     def from_pretrained(cls, folder: str | os.PathLike) -> EdgeTransformer:
@@ -264,7 +270,7 @@ def _without(pad: torch.Tensor, graphs: int, n: int) -> torch.Tensor:
     return here[:, :, None, None] & here[:, None, :, None] & here[:, None, None, :]
 
 
-def _edges_asked(query: torch.Tensor, graphs: int, n: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _edges_asked(query: torch.Tensor, graphs: int, n: int) -> tuple[torch.Tensor, ...]:
     """Returns the graphs, sources and targets of all rows of query.
 
     PyTorch would count a negative number from the end.  If the values can be read, negative numbers are refused here.
@@ -326,7 +332,7 @@ class FuseAttention(nn.Module):
     weights, so its gradient is zero.
     """
 
-    def __init__(self, width: int, heads: int, dropout: float = 0.0):
+    def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:
         super().__init__()
         width, heads = _expect_heads(width, heads)
         self.width, self.heads, self.dropout = width, heads, _checks.rate(dropout, "dropout")
@@ -337,7 +343,8 @@ class FuseAttention(nn.Module):
         a tensor of the shape of x.
 
         generator is the torch.Generator from which the seed of dropout is drawn; None: PyTorch's own."""
-        expect_dense(x, "x"), expect_dense(states, "states")
+        expect_dense(x, "x")
+        expect_dense(states, "states")
         if x.shape[-1] != self.width or states.shape[1:] != x.shape or states.shape[0] < 1:
             raise ValueError(f"x has shape {tuple(x.shape)} and states {tuple(states.shape)}, expected "
                              f"(..., {self.width}) and (1 or more layers, ..., the same)")

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,7 +40,7 @@ class Run:
             raise ValueError(f"no label {name!r}: the run knows {', '.join(self.edges)}")
         return self.edges.index(name) + 1
 
-    def labels(self, nodes: int, edges) -> torch.Tensor:
+    def labels(self, nodes: int, edges: Iterable[tuple[int, str, int]]) -> torch.Tensor:
         """Returns the labels (nodes, nodes) of a graph from triples (from, name, to)."""
         labels = torch.zeros(nodes, nodes, dtype=torch.int64, device=next(self.module.parameters()).device)
         for source, name, target in edges:
@@ -50,7 +52,8 @@ class Run:
         return labels
 
     @torch.no_grad()
-    def ask(self, edges, source: int, target: int, nodes: int | None = None) -> tuple[str, float]:
+    def ask(self, edges: Iterable[tuple[int, str, int]], source: int, target: int,
+            nodes: int | None = None) -> tuple[str, float]:
         """Returns the answer about (source, target) and its probability.  `edges` are triples (from, name, to)."""
         edges = list(edges)
         if nodes is None:
@@ -63,7 +66,7 @@ class Run:
         return self.targets[int(best)], float(probability)
 
 
-def load(folder, averages: bool = True) -> Run:
+def load(folder: str | os.PathLike, averages: bool = True) -> Run:
     """Loads a run of the model edge-transformer from a folder that `clutrr train` or `graphs train` wrote.
 
     averages  uses the moving averages of the weights if the run has them (`train --average`), like `evaluate`.

@@ -49,18 +49,21 @@ class Roles:
     12, if width is the number of positions.  Making dense roles takes seconds at depth 10 and minutes at depth 12.
     """
 
-    def __init__(self, depth: int, branching: int, vectors: np.ndarray | None, shifts: np.ndarray | None):
+    def __init__(self, depth: int, branching: int, vectors: np.ndarray | None, shifts: np.ndarray | None) -> None:
         self.count = positions(branching, depth)
         self.depth, self.branching = int(depth), int(branching)
         self.vectors, self.shifts = vectors, shifts  # (N, r) and D of each child (b, r, r), float64; None: unit vectors
-        self._tensors = {}
+        self._tensors: dict[tuple, Any] = {}
 
     @classmethod
     def gather(cls, depth: int, branching: int = 2) -> Roles:
+        """Returns unit vectors as roles."""
         return cls(depth, branching, None, None)
 
     @classmethod
     def dense(cls, depth: int, seed: int = 0, width: int | None = None, branching: int = 2) -> Roles:
+        """Returns orthonormal vectors (positions, width), which are drawn from the seed.  Raises a ValueError if width
+        is less than the number of positions, which is its default."""
         count = positions(branching, depth)
         width, seed = count if width is None else _checks.whole(width, "width"), _checks.whole(seed, "seed")
         if width < count:
@@ -71,7 +74,9 @@ class Roles:
         return cls(depth, branching, vectors, shifts)
 
     @classmethod
-    def given(cls, vectors, depth: int, branching: int = 2) -> Roles:
+    def given(cls, vectors: Any, depth: int, branching: int = 2) -> Roles:
+        """Returns your own vectors, an array (positions, width), as roles.  Raises a ValueError if they are not
+        orthonormal."""
         given = np.asarray(_arrays.expect_plain(vectors, "vectors"))
         exactness = _arrays.TYPES.get(given.dtype, _kernels.FLOAT64)
         vectors = np.array(given, dtype=np.float64, order="C")
@@ -85,14 +90,15 @@ class Roles:
 
     @property
     def is_dense(self) -> bool:
+        """Whether a tree is (..., filler, width).  If not, it is (..., positions, filler)."""
         return self.vectors is not None
 
     def __repr__(self) -> str:
-        kind = f"dense, width {self.vectors.shape[1]}" if self.is_dense else "gather"
+        kind = f"dense, width {self.vectors.shape[1]}" if self.vectors is not None else "gather"
         return f"Roles({kind}, depth {self.depth}, branching {self.branching}, {self.count} positions)"
 
     def _expect_tree(self, x, name: str) -> None:
-        if self.is_dense:
+        if self.vectors is not None:
             axis, size, expected = -1, self.vectors.shape[1], f"(..., filler, {self.vectors.shape[1]})"
         else:
             axis, size, expected = -2, self.count, f"(..., {self.count}, filler)"
