@@ -30,6 +30,8 @@ struct shape {
   triad::cuda::arithmetic factors = triad::cuda::arithmetic::float32;  // the precision of q and k
   std::vector<index_t> sources = {};                                   // source nodes of each graph; empty: not causal
   index_t before = 0;  // number of triangles of earlier graphs, which dropout counts
+  bool biased = false;
+  triangle_bias_axes axes = {};
 
   index_t d() const { return width * heads; }
 };
@@ -39,7 +41,7 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
   for (auto n : s.sizes) out << ' ' << n;
   out << ", k = " << s.width << ", h = " << s.heads << ", form " << static_cast<int>(s.form) << ", masked " << s.masked
       << ", fill " << s.fill << ", dropout " << s.rate << ", lying " << static_cast<int>(s.how)
-      << (s.sources.empty() ? "" : ", sources");
+      << (s.biased ? ", with a bias" : "") << (s.sources.empty() ? "" : ", sources");
   for (auto n : s.sources) out << ' ' << n;
   return out;
 }
@@ -90,13 +92,21 @@ struct use {
     triangle_statistics<T> const made{s.template spoiled<T>(rows, z.heads, z.how),
                                       s.template spoiled<T>(rows, z.heads)};
     triangle_statistics<T const> const read{made.maximum, made.inverse_sum};
-    auto const in = split(matrix<T const>(x));
+    auto in = split(matrix<T const>(x));
+    auto d_in = split(dx);
+    if (z.biased) {
+      auto const count = z.axes.count(all.dims, z.heads);
+      in.bias = {s.put(random_values<T>(count, 3, 1.5)), z.axes};
+      d_in.bias = {make_vec(s.template spoiled<T>(1, count).data_handle(), count), z.axes};
+    }
     s.with_scratch([&](auto& ex, call const& c) {
       triangle(ex, *c.scratch, t, in, g, made, o);
-      triangle_grad(ex, *c.scratch, t, in, g, read, matrix<T const>(o), matrix<T const>(d_o), split(dx));
+      triangle_grad(ex, *c.scratch, t, in, g, read, matrix<T const>(o), matrix<T const>(d_o), d_in);
     });
     s.collect(o);
     s.collect(dx);
+    if (z.biased)
+      s.collect(make_matrix(d_in.bias.values.data_handle(), 1, d_in.bias.values.extent(0), d_in.bias.values.extent(0)));
     if (z.fill < -100) return;  // relative to so large a maximum, every error is small
     s.collect(made.maximum);
     s.collect(made.inverse_sum);
@@ -142,6 +152,28 @@ TEMPLATE_TEST_CASE("graphs of a few nodes on a device are those of the reference
     expect_right<TestType>({{5, 3}, 50, 2, form, 0.2, -9, 0.2});
     expect_right<TestType>({{6, 7, 4}, 31, 1, form, 0.2, -9, 0.2});
     expect_right<TestType>({{16, 9}, 16, 1, form, 0.2, -9, 0.2});
+  }
+}
+
+TEMPLATE_TEST_CASE("a bias on a device is that of the reference", "", float, double) {
+  triangle_bias_axes const some[] = {{true, true, true, true, true},
+                                     {false, true, false, true, true},
+                                     {false, false, true, true, false},
+                                     {false, true, false, false, false}};
+  for (auto form : all_forms)
+    for (auto const& axes : some) {
+      if (form == triangle_form::flat) continue;
+      shape z{{4, 4}, 5, 2, form, 0.3, -9, 0.2, lying::rows};
+      z.biased = true;
+      z.axes = axes;
+      z.sources = {1, 4};
+      expect_right<TestType>(z);
+    }
+  for (index_t n : {6, 18}) {  // graphs that have kernels for small graphs or for tiles without a bias
+    shape z{{n, 3}, 5, 1};
+    z.biased = true;
+    z.axes.heads = z.axes.j = false;
+    expect_right<TestType>(z);
   }
 }
 

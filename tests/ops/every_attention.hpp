@@ -143,20 +143,22 @@ void each_triangle_use(F&& f) {
                       triangle_form::both_ablations, triangle_form::flat};
   for (ragged const* graphs : {&small, &tiled})
     for (auto const form : forms)
-      for (int kind = 0; kind < 8; ++kind) {  // bits of kind: masked, dropout, causal
-        bool const causal = (kind & 4) != 0;
-        if (causal && form == triangle_form::flat) continue;
+      for (int kind = 0; kind < 16; ++kind) {  // bits of kind: masked, dropout, causal, with a bias
+        bool const causal = (kind & 4) != 0, biased = (kind & 8) != 0;
+        if ((causal || biased) && form == triangle_form::flat) continue;
+        if (biased && kind != 8 && kind != 15) continue;
         if (graphs == &tiled && is_device<Ex>) continue;  // the stand-in for a GPU would take minutes
-        if (graphs == &tiled && kind != 0 && kind != 7 && !(form == triangle_form::flat && kind == 3)) continue;
-        index_t const rows = graphs->dims.rows;
+        if (graphs == &tiled && kind != 0 && kind != 7 && kind != 15 && !(form == triangle_form::flat && kind == 3))
+          continue;
+        index_t const rows = graphs->dims.rows, of_bias = biased ? heads * graphs->dims.triangles : 0;
         f(operation_use<Ex, T>{
             "triangle, form " + std::to_string(static_cast<int>(form)) + (kind & 1 ? ", masked" : "") +
-                (kind & 2 ? ", with dropout" : "") + (causal ? ", causal" : "") +
+                (kind & 2 ? ", with dropout" : "") + (causal ? ", causal" : "") + (biased ? ", with a bias" : "") +
                 (graphs == &tiled ? ", in tiles" : ""),
-            {rows * d, rows * d, rows * d, rows * d, rows * d},
+            {rows * d, rows * d, rows * d, rows * d, rows * d, of_bias},
             [=](Ex& ex, given const& x) {
               auto y = room_for_numbers<T>(
-                  {rows * heads, rows * heads, rows * d, rows * d, rows * d, rows * d, rows * d}, T(0));
+                  {rows * heads, rows * heads, rows * d, rows * d, rows * d, rows * d, rows * d, of_bias}, T(0));
               for (auto& v : y) v.resize(v.size() + 64);
               std::vector<std::uint8_t> masked(static_cast<std::size_t>(graphs->dims.triangles), 0);
               for (std::size_t i = 0; i < masked.size(); i += 3) masked[i] = 1;
@@ -168,10 +170,16 @@ void each_triangle_use(F&& f) {
               auto const read = [&](auto const& v) { return in(v, rows, d); };
               auto const write = [&](auto& v) { return out(v, rows, d); };
               bool const right = uses_right_value(form);
-              triangle_projections<T const> const operands{read(x[0]), read(x[1]), read(x[2]),
-                                                           right ? read(x[3]) : no_matrix<T const>()};
-              triangle_projections<T> const dx{write(y[3]), write(y[4]), write(y[5]),
-                                               right ? write(y[6]) : no_matrix<T>()};
+              triangle_projections<T const> const operands{read(x[0]),
+                                                           read(x[1]),
+                                                           read(x[2]),
+                                                           right ? read(x[3]) : no_matrix<T const>(),
+                                                           {make_vec<T const>(x[5].data(), of_bias)}};
+              triangle_projections<T> const dx{write(y[3]),
+                                               write(y[4]),
+                                               write(y[5]),
+                                               right ? write(y[6]) : no_matrix<T>(),
+                                               {make_vec(y[7].data(), of_bias)}};
               with_scratch(ex, {}, [&](auto& on, call const& c) {
                 using B = std::remove_reference_t<decltype(on)>;
                 triangle<B, T>(on, *c.scratch, t, operands, graphs->batch(),

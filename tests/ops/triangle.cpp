@@ -215,7 +215,9 @@ TEST_CASE("scratch memory for a batch serves every batch of smaller graphs, what
           graph_dims const dims{1, n * n, n, n * n * n, n};
           auto const m = make_matrix<float const>(nullptr, n * n, 2 * width, 8 * width);
           triangle_projections<float const> const x{m, m, m, m};
-          auto const f = do_triangle_workspace(ex, t, x, dims), b = do_triangle_grad_workspace(ex, t, x, dims);
+          auto const d = make_matrix<float>(nullptr, n * n, 2 * width, 8 * width);
+          triangle_projections<float> const dx{d, d, d, d};
+          auto const f = do_triangle_workspace(ex, t, x, dims), b = do_triangle_grad_workspace(ex, t, x, dx, dims);
           REQUIRE(f >= forward);
           REQUIRE(b >= backward);
           forward = f;

@@ -16,6 +16,7 @@
 #include <concepts>
 
 #include "triad/cpu/backend.hpp"
+#include "triad/cpu/triangle/bias.hpp"
 #include "triad/cpu/triangle/small.hpp"
 #include "triad/cpu/triangle/tasks.hpp"
 #include "triad/cpu/triangle/tiled_backward.hpp"
@@ -35,9 +36,12 @@ struct call_inputs {
   graph_batch const& g;
   index_t width, statistics_stride;
   scratch_parts const& scratch;
+  triangle_bias<float> d_bias{};  // backward: where tasks write the gradient of the bias
 
   auto head_of(index_t graph, index_t c) const {
-    return make_head(options, x, g, graph, c, statistics_stride, scratch.bits);
+    auto h = make_head(options, x, g, graph, c, statistics_stride, scratch.bits);
+    h.d_bias = d_bias.of_head(g, graph, c, options.heads);
+    return h;
   }
   /// Returns the rows of head c for the edges of a graph.
   template <class Matrix>
@@ -211,8 +215,9 @@ std::size_t do_triangle_workspace(backend& ex, triangle_options const& options, 
 
 template <std::same_as<float> T>
 std::size_t do_triangle_grad_workspace(backend& ex, triangle_options const& options,
-                                       triangle_projections<T const> const& x, graph_dims const& dims) {
-  return triangles::backward_parts(ex, options, x.query.extent(1) / options.heads, dims, nullptr).bytes;
+                                       triangle_projections<T const> const& x, triangle_projections<T> const& dx,
+                                       graph_dims const& dims) {
+  return triangles::backward_parts(ex, options, x.query.extent(1) / options.heads, dims, dx.bias, nullptr).bytes;
 }
 
 template <std::same_as<float> T>
@@ -242,13 +247,15 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
     return reference::do_triangle_grad(ex, options, x, g, statistics, o, d_o, dx, ws);
   triangles::expect_measured(g);
   auto const width = x.query.extent(1) / options.heads;
-  auto const scratch = triangles::backward_parts(ex, options, width, g.dims, ws.data);
+  auto const scratch = triangles::backward_parts(ex, options, width, g.dims, dx.bias, ws.data);
   triangles::make_bits(ex, options, g.dims, scratch.bits);
+  auto const d_bias = triangles::bias_of_tasks(dx.bias, options.heads, g.dims, scratch.bias).sums;
   with_triangle_form(options.form, [&](auto own_key, auto right_value) {
     triangles::backward_call<own_key(), right_value()> const call{
-        {options, x, g, width, statistics.maximum.stride(0), scratch}, statistics, o, d_o, dx};
+        {options, x, g, width, statistics.maximum.stride(0), scratch, d_bias}, statistics, o, d_o, dx};
     call.run(ex);
   });
+  if (triangles::adds_tasks(dx.bias)) triangles::sum_bias(ex, g, options.heads, d_bias, dx.bias);
 }
 
 }  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -6,6 +6,7 @@
 //   others, forward             one block for each head and tile of (i, j)  triangle/forward.cuh
 //           backward            one block for each head and block of l      triangle/backward.cuh, tile.cuh
 //   the flat form, wide heads   one warp for each head and edge             triangle/general.cuh
+//   a bias of the scores        the same
 //
 // The host knows only the size of the largest graph.  So every graph gets as many blocks as the largest graph needs,
 // and the blocks that a smaller graph does not need end at once.  The size of a graph decides which kernel computes it.
@@ -70,22 +71,27 @@ void with_path(arithmetic factors, F&& f) {
   f(scores_by<product_path::exact, arithmetic::float32>());
 }
 
+/// Whether the general kernels compute all graphs.
+template <class T>
+bool only_general(triangle_form form, triangle_bias<T const> const& bias) {
+  return form == triangle_form::flat || !bias.empty();
+}
+
 /// The kernels that a batch needs.
 struct paths {
   bool of_warps, of_blocks, tiled, general;  // of_warps, of_blocks: for small graphs
-  paths(triangle_form form, index_t width, bool fits, graph_dims const& dims) {
-    bool const flat = form == triangle_form::flat, large = dims.max_nodes > whole_graph,
-               alike = dims.nodes == dims.graphs * dims.max_nodes;
-    of_warps = !flat && (dims.max_nodes <= warp_graph || !alike);
-    of_blocks = !flat && dims.max_nodes > warp_graph && (!large || !alike);
-    tiled = !flat && large && fits && width > 0;
-    general = flat || (large && !tiled);
+  paths(bool only_general, index_t width, bool fits, graph_dims const& dims) {
+    bool const large = dims.max_nodes > whole_graph, alike = dims.nodes == dims.graphs * dims.max_nodes;
+    of_warps = !only_general && (dims.max_nodes <= warp_graph || !alike);
+    of_blocks = !only_general && dims.max_nodes > warp_graph && (!large || !alike);
+    tiled = !only_general && large && fits && width > 0;
+    general = only_general || (large && !tiled);
   }
 };
 template <class T>
 paths paths_of(triangle_options const& options, triangle_projections<T const> const& x, graph_dims const& dims) {
   auto const width = x.query.extent(1) / options.heads;
-  return {options.form, width, width <= widest<T>, dims};
+  return {only_general(options.form, x.bias), width, width <= widest<T>, dims};
 }
 
 /// Calls f(largest number of nodes) for each kernel for small graphs that the batch needs.
@@ -96,16 +102,49 @@ void with_small(paths const& path, F&& f) {
 }
 
 /// The general kernels skip graphs with fewer nodes than this number.
-inline int least_of(triangle_form form) { return form == triangle_form::flat ? 1 : whole_graph + 1; }
+template <class T>
+int least_of(triangle_form form, triangle_bias<T const> const& bias) {
+  return only_general(form, bias) ? 1 : whole_graph + 1;
+}
 
 template <class T>
 index_t general_blocks(graph_dims const& dims) {
   return blocks_for(dims.max_nodes * dims.max_nodes, general_place::warps);
 }
 
+/// The scratch memory of backward: delta of every edge and head, if a kernel needs it, and the gradients of all scores
+/// if the bias shares an axis.
 template <class T>
-matrix<T> delta_in(workspace ws, index_t rows, index_t heads) {
-  return make_matrix(reinterpret_cast<T*>(ws.data), rows, heads, heads);
+struct backward_scratch {
+  matrix<T> delta;
+  triangle_bias<T> slopes;  // with all axes, or empty if no gradient of a bias is computed
+  std::size_t bytes = 0;
+
+  backward_scratch(std::byte* base, paths const& path, triangle_bias<T> const& d_bias, index_t heads,
+                   graph_dims const& dims)
+      : delta(make_matrix<T>(nullptr, 0, 0, 0)), slopes(d_bias) {
+    auto const take = [&](index_t numbers) {
+      auto* const part = base == nullptr ? nullptr : reinterpret_cast<T*>(base + bytes);
+      bytes += (static_cast<std::size_t>(numbers) * sizeof(T) + 255) / 256 * 256;
+      return part;
+    };
+    if (path.tiled || path.general) delta = make_matrix(take(dims.rows * heads), dims.rows, heads, heads);
+    if (d_bias.empty() || d_bias.axes.all()) return;
+    index_t const count = triangle_bias_axes{}.count(dims, heads);
+    slopes = {make_vec(take(count), count), {}};
+  }
+};
+
+/// Computes the gradient of the bias from the gradients of all scores, unless it is these gradients.
+template <class T>
+void sum_bias(backend& ex, graph_batch const& g, index_t heads, triangle_bias<T> const& slopes,
+              triangle_bias<T> const& d_bias) {
+  if (d_bias.empty() || d_bias.axes.all()) return;
+  index_t const blocks = bias_sum_kernel<T>::blocks_of_head(d_bias.axes, g.dims),
+                parts = (d_bias.axes.graphs ? g.dims.graphs : 1) * (d_bias.axes.heads ? heads : 1);
+  triangle_bias<T const> const from{make_vec<T const>(slopes.values.data_handle(), slopes.values.extent(0)),
+                                    slopes.axes};
+  launch(ex, bias_sum_kernel<T>(), parts * blocks, g, heads, blocks, from, d_bias);
 }
 
 }  // namespace triangles
@@ -116,12 +155,12 @@ std::size_t do_triangle_workspace(backend&, triangle_options const&, triangle_pr
   return 0;
 }
 
-/// Returns the number of bytes of delta for every edge and head.  The kernels for small graphs do not need delta.
 template <class T>
 std::size_t do_triangle_grad_workspace(backend&, triangle_options const& options,
-                                       triangle_projections<T const> const& x, graph_dims const& dims) {
-  auto const path = triangles::paths_of(options, x, dims);
-  return path.tiled || path.general ? static_cast<std::size_t>(dims.rows * options.heads) * sizeof(T) : 0;
+                                       triangle_projections<T const> const& x, triangle_projections<T> const& dx,
+                                       graph_dims const& dims) {
+  using namespace triangles;
+  return backward_scratch<T>(nullptr, paths_of(options, x, dims), dx.bias, options.heads, dims).bytes;
 }
 
 template <class T>
@@ -153,8 +192,8 @@ void do_triangle(backend& ex, triangle_options const& options, triangle_projecti
                      });
   if (path.general) {
     auto const blocks = general_blocks<T>(g.dims);
-    launch(ex, general_forward<T>(), each * blocks, p, options.form, least_of(options.form), blocks, statistics.maximum,
-           statistics.inverse_sum, out);
+    launch(ex, general_forward<T>(), each * blocks, p, score_bias<T>{x.bias, g}, options.form,
+           least_of(options.form, x.bias), blocks, statistics.maximum, statistics.inverse_sum, out);
   }
 }
 
@@ -163,8 +202,9 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
                       graph_batch const& g, triangle_statistics<T const> const& statistics, matrix<T const> o,
                       matrix<T const> d_o, triangle_projections<T> const& dx, workspace ws) {
   using namespace triangles;
-  if (g.dims.rows == 0) return;
   auto const path = paths_of(options, x, g.dims);
+  backward_scratch<T> const scratch(ws.data, path, dx.bias, options.heads, g.dims);
+  if (g.dims.rows == 0) return sum_bias(ex, g, options.heads, scratch.slopes, dx.bias);
   auto const p = make_problem(options, x, g);
   auto const d_out = make_columns(d_o, p.width);
   gradients<T> const to{make_columns(dx.query, p.width), make_columns(dx.key, p.width),
@@ -172,10 +212,9 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
   auto const each = g.dims.graphs * options.heads;
   statistics_views<T> saved{statistics.maximum, statistics.inverse_sum, statistics.maximum};
   if (path.tiled || path.general) {
-    auto const delta = delta_in<T>(ws, g.dims.rows, options.heads);
-    saved.delta = delta;
+    saved.delta = scratch.delta;
     launch(ex, delta_kernel<T>(), blocks_for(g.dims.rows, delta_kernel<T>::threads / warp), make_columns(o, p.width),
-           d_out, g.dims.rows, options.heads, p.width, delta);
+           d_out, g.dims.rows, options.heads, p.width, scratch.delta);
   }
   with_triangle_form(
       options.form, [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
@@ -201,8 +240,8 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
   if (path.general) {
     auto const blocks = general_blocks<T>(g.dims);
     auto const run = [&](general_role role) {
-      launch(ex, general_backward<T>(), each * blocks, p, options.form, role, least_of(options.form), blocks, d_out,
-             saved, to);
+      launch(ex, general_backward<T>(), each * blocks, p, score_bias<T>{x.bias, g}, options.form, role,
+             least_of(options.form, x.bias), blocks, d_out, saved, to, scratch.slopes);
     };
     if (options.form == triangle_form::flat) {
       run(general_role::flat_query);
@@ -212,6 +251,7 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
       if (uses_own_key(options.form)) run(general_role::own_key);
       if (options.form != triangle_form::both_ablations) run(general_role::key_and_right);
     }
+    sum_bias(ex, g, options.heads, scratch.slopes, dx.bias);
   }
 }
 
@@ -219,8 +259,8 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
 template <class T>
 void do_triangle_weights(backend& ex, triangle_options const& options, triangle_projections<T const> const& x,
                          graph_batch const& g, index_t graph, index_t i, index_t j, matrix<T> weights) {
-  launch(ex, triangles::weights_kernel<T>(), options.heads, triangles::make_problem(options, x, g), options.form, graph,
-         i, j, weights);
+  launch(ex, triangles::weights_kernel<T>(), options.heads, triangles::make_problem(options, x, g),
+         triangles::score_bias<T>{x.bias, g}, options.form, graph, i, j, weights);
 }
 
 }  // namespace triad::cuda

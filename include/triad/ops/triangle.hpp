@@ -4,13 +4,16 @@
 // These are equations 4 (without W^o) to 8 of the paper on the Edge Transformer.  The formulas are for one head of
 // width k, over a batch of complete graphs of different sizes (rows = sum of n^2, d = h k):
 //
-//   s(i, l, j) = q(i, l) . k(l, j) / sqrt(k)                  fill where the triangle is masked
+//   s(i, l, j) = q(i, l) . k(l, j) / sqrt(k) + bias(i, l, j)  fill where the triangle is masked
 //   p(i, l, j) = softmax over l;  p~ = dropout(p)
 //   o(i, j)    = sum_l p~(i, l, j) v1(i, l) * v2(l, j)        * element by element
 //
 //   dp~ = sum_c do v1 v2;  dp = dropout'(dp~);  ds = p (dp - delta),  delta(i, j) = sum_l p dp = sum_c do o
 //   dq(i, l) = sum_j ds k(l, j) / sqrt(k)          dk(l, j) = sum_i ds q(i, l) / sqrt(k)
 //   dv1(i, l) = sum_j p~ do(i, j) * v2(l, j)       dv2(l, j) = sum_i p~ do(i, j) * v1(i, l)
+//   dbias(i, l, j) = ds, or 0 where the triangle is masked; if the bias is shared along an axis, the sum over this axis
+//
+// The bias is optional.  The flat form has no bias.
 //
 // Causal form (options.sources): the first s nodes of a graph are sources, which are middle nodes of every edge.  A
 // node l after the sources is a middle node of edge (i, j) only if l <= max(i, j).  So the sums over l above have l <
@@ -35,6 +38,7 @@
 #include "triad/core/contracts.hpp"
 #include "triad/core/graphs.hpp"
 #include "triad/core/random.hpp"
+#include "triad/core/triangle_bias.hpp"
 #include "triad/core/views.hpp"
 
 namespace triad {
@@ -90,12 +94,13 @@ TRIAD_HOST_DEVICE constexpr index_t causal_end(index_t sources, index_t n, index
   return end < n ? end : n;
 }
 
-/// Queries, keys and values of every edge.  If S is T const, they are inputs.  If S is T, they are the gradients of the
-/// inputs.
+/// Queries, keys and values of every edge, and a bias of the scores.  If S is T const, they are inputs.  If S is T, they
+/// are the gradients of the inputs.
 template <class S>
 struct triangle_projections {
   matrix<S> query, key, left_value;  // (rows, d) each, heads side by side
   matrix<S> right_value;             // (rows, d); (0, 0) if the form does not use right values
+  triangle_bias<S> bias{};           // added to the scores; empty: no bias, or as a gradient: not computed
 };
 
 /// The statistics of the softmax that the backward pass needs: maximum m = max_l s, and inverse_sum = 1 / sum_l exp(s -
@@ -119,6 +124,14 @@ void expect_triangle(triangle_options const& options, triangle_projections<S> co
       "triangle: the flat form with `sources`, expected another form: it is not causal; leave `sources` empty");
   if (options.causal()) expect_shape("triangle", "sources", options.sources, {g.dims.graphs});
   if (!options.mask.empty()) expect_shape("triangle", "mask", options.mask.masked, {g.dims.triangles});
+  if (x.bias.empty()) return;
+  TRIAD_EXPECTS(options.form != triangle_form::flat,
+                "triangle: the flat form with a bias, expected another form: its scores have no bias; leave `bias` "
+                "empty");
+  TRIAD_EXPECTS(x.bias.axes.graphs || g.dims.nodes == g.dims.graphs * g.dims.max_nodes,
+                "triangle: a bias that all graphs share and graphs of different sizes, expected graphs of the same "
+                "size; give each graph its own part of the bias");
+  expect_shape("triangle", "bias", x.bias.values, {x.bias.axes.count(g.dims, options.heads)});
 }
 template <class S>
 void expect_statistics(triangle_options const& options, graph_batch const& g, triangle_statistics<S> const& s) {
@@ -140,8 +153,9 @@ void triangle(Ex& ex, arena& scratch, triangle_options const& options, triangle_
                  [&](auto ws) { do_triangle(ex, options, x, g, statistics, o, ws); });
 }
 
-/// Computes the gradients.  Overwrites every gradient in dx.  Kernels load whole vectors, so every operand needs
-/// `arena_slack` readable bytes after its last row.  Views from an arena have these bytes.
+/// Computes the gradients.  Overwrites every gradient in dx.  The gradient of the bias is computed if dx.bias is not
+/// empty, and dx.bias then has the axes of x.bias.  Kernels load whole vectors, so every operand needs `arena_slack`
+/// readable bytes after its last row.  Views from an arena have these bytes.
 template <backend Ex, class T>
 void triangle_grad(Ex& ex, arena& scratch, triangle_options const& options, triangle_projections<T const> const& x,
                    graph_batch const& g, triangle_statistics<T const> const& statistics, matrix<T const> o,
@@ -150,9 +164,12 @@ void triangle_grad(Ex& ex, arena& scratch, triangle_options const& options, tria
   detail::expect_triangle(options, dx, g);
   detail::expect_statistics(options, g, statistics);
   expect_same_shape("triangle_grad", "dx.query", dx.query, x.query);
+  TRIAD_EXPECTS(dx.bias.empty() || (!x.bias.empty() && dx.bias.axes == x.bias.axes),
+                "triangle_grad: dx.bias has other axes than x.bias, expected the same axes; leave dx.bias empty if its "
+                "gradient is not needed");
   expect_same_shape("triangle_grad", "o", o, x.query);
   expect_same_shape("triangle_grad", "d_o", d_o, x.query);
-  with_workspace(ex, scratch, do_triangle_grad_workspace(planning(ex), options, x, g.dims),
+  with_workspace(ex, scratch, do_triangle_grad_workspace(planning(ex), options, x, dx, g.dims),
                  [&](auto ws) { do_triangle_grad(ex, options, x, g, statistics, o, d_o, dx, ws); });
 }
 

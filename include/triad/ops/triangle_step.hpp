@@ -126,6 +126,9 @@ void triangle_step(Ex& ex, arena& scratch, triangle_form form, index_t heads,
                    triangle_projections<T const> const& cache, edge_shells const& at, shell_edges wanted, matrix<T> o) {
   index_t const d = cache.query.extent(1);
   TRIAD_EXPECTS(form != triangle_form::flat, "triangle_step: the flat form, expected another one: it is not causal");
+  TRIAD_EXPECTS(cache.bias.empty(),
+                "triangle_step: a bias, expected none: it cannot grow with the graphs; leave `bias` "
+                "empty");
   expect_heads("triangle_step", d, heads);
   TRIAD_EXPECTS(at.beam > 0, "triangle_step: beam is " + std::to_string(at.beam) + ", expected 1 or more");
   TRIAD_EXPECTS(at.step >= 0, "triangle_step: step is " + std::to_string(at.step) + ", expected 0 or more");

@@ -15,6 +15,7 @@ struct triangle_head {
   triangle_options const& t;
   triangle_projections<T const> const& x;
   index_t n, first_edge, first_triangle, head, width, sources;
+  triangle_bias_head<T const> bias;
 
   triangle_head(triangle_options const& options, triangle_projections<T const> const& projections, graph_batch const& g,
                 index_t graph, index_t c)
@@ -25,7 +26,8 @@ struct triangle_head {
         first_triangle(g.triangle_begin(graph)),
         head(c),
         width(projections.query.extent(1) / options.heads),
-        sources(options.causal() ? options.sources(graph) : n) {}
+        sources(options.causal() ? options.sources(graph) : n),
+        bias(projections.bias.of_head(g, graph, c, options.heads)) {}
 
   bool flat() const { return t.form == triangle_form::flat; }
   /// The number of terms in the softmax of one edge.
@@ -54,7 +56,8 @@ struct triangle_head {
     auto const q = query_edge(i, l, j), k = key_edge(i, l, j);
     T dot = 0;
     for (index_t e = 0; e < width; ++e) dot += x.query(q, column(e)) * x.key(k, column(e));
-    return dot / std::sqrt(T(width));
+    T const score = dot / std::sqrt(T(width));
+    return bias.data == nullptr ? score : score + bias.at(i, l, j);
   }
   /// Returns the factor by which dropout multiplies the term.  The factor is 0 if the term is dropped.
   T keep(index_t i, index_t l, index_t j) const {
@@ -77,7 +80,7 @@ std::size_t do_triangle_workspace(backend&, triangle_options const&, triangle_pr
 
 template <class T>
 std::size_t do_triangle_grad_workspace(backend&, triangle_options const&, triangle_projections<T const> const&,
-                                       graph_dims const&) {
+                                       triangle_projections<T> const&, graph_dims const&) {
   return 0;
 }
 
@@ -122,9 +125,11 @@ void do_triangle_grad(backend&, triangle_options const& options, triangle_projec
   clear(dx.key);
   clear(dx.left_value);
   clear(dx.right_value);
+  for (index_t e = 0; e < dx.bias.values.extent(0); ++e) dx.bias.values(e) = T(0);
   for (index_t graph = 0; graph < g.dims.graphs; ++graph)
     for (index_t c = 0; c < options.heads; ++c) {
       triangle_head<T> const at(options, x, g, graph, c);
+      auto const d_bias = dx.bias.of_head(g, graph, c, options.heads);
       for (index_t i = 0; i < at.n; ++i)
         for (index_t j = 0; j < at.n; ++j) {
           auto const row = at.edge(i, j);
@@ -147,6 +152,7 @@ void do_triangle_grad(backend&, triangle_options const& options, triangle_projec
               }
             }
             if (at.masked(i, l, j)) continue;
+            if (d_bias.data != nullptr) d_bias.at(i, l, j) += p * (dp - delta);
             T const ds = p * (dp - delta) / std::sqrt(T(at.width));
             auto const q = at.query_edge(i, l, j), k = at.key_edge(i, l, j);
             for (index_t e = 0; e < at.width; ++e) {

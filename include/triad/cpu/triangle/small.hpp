@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "triad/core/finite.hpp"
 #include "triad/cpu/triangle/kernels.hpp"
@@ -31,6 +32,8 @@ struct head {
   float kept;           // the factor of kept probabilities
   index_t stat_stride;  // the distance between edges in `maximum` and `inverse_sum`
   index_t sources;      // causal: edge (i, j) has middle nodes l < sources, and others up to max(i, j); else n
+  triangle_bias_head<float const> bias{};
+  triangle_bias_head<float> d_bias{};  // backward: where this head's gradient of the bias is written, or null
 
   /// All middle nodes of the edges up to (i, j) are below this number.
   index_t end(index_t i, index_t j) const { return causal_end(sources, n, i, j); }
@@ -46,6 +49,51 @@ inline void close(head const& x, index_t l, index_t i0, index_t height, index_t 
                   index_t ld, float value) {
   if (l < x.sources || l <= j0) return;
   for (index_t i = 0; i < std::min(height, l - i0); ++i) std::fill_n(s + i * ld, std::min(columns, l - j0), value);
+}
+
+/// Adds the bias to the scores s of one l, in the rows [i0, i0 + height) and the columns [j0, j0 + columns).
+[[gnu::noinline]] inline void add_bias(head const& x, index_t l, index_t i0, index_t height, index_t j0,
+                                       index_t columns, float* s, index_t ld) {
+  for (index_t i = 0; i < height; ++i, s += ld) {
+    float const* const row = &x.bias.at(i0 + i, l, j0);
+    simd::each_vector(columns, [&](index_t j, auto part) __attribute__((always_inline)) {
+      part.store(s + j, part.load(s + j) + (x.bias.step_j != 0 ? part.load(row + j) : simd::broadcast(*row)));
+    });
+  }
+}
+
+/// Whether an element of the head's gradient of the bias is a sum, or belongs to a triangle that may be skipped.
+inline bool adds_bias_gradients(head const& x) {
+  return x.d_bias.step_i == 0 || x.d_bias.step_j == 0 || x.sources < x.n;
+}
+
+/// Clears the gradient of the bias at the middle nodes [l0, l0 + count), if gradients are added to it later.
+inline void clear_bias_gradient(head const& x, index_t l0, index_t count) {
+  if (x.d_bias.data == nullptr || !adds_bias_gradients(x)) return;
+  for (index_t i = 0; i < (x.d_bias.step_i != 0 ? x.n : 1); ++i)
+    for (index_t l = l0; l < l0 + count; ++l) std::fill_n(&x.d_bias.at(i, l, 0), x.d_bias.step_j != 0 ? x.n : 1, 0.0f);
+}
+
+/// Writes the gradient of the bias from the gradients ds of the scores of one l, which are scaled by 1 / sqrt(width).
+[[gnu::noinline]] inline void write_bias_gradient(head const& x, index_t l, index_t i0, index_t height, index_t j0,
+                                                  index_t columns, float const* ds, index_t ld) {
+  float const factor = std::sqrt(static_cast<float>(x.width));
+  bool const adds = adds_bias_gradients(x);
+  for (index_t i = 0; i < height; ++i, ds += ld) {
+    float* const row = &x.d_bias.at(i0 + i, l, j0);
+    floats sum = {};
+    simd::each_vector(columns, [&](index_t j, auto part) __attribute__((always_inline)) {
+      floats const gradient = part.load(ds + j) * factor;
+      if (x.d_bias.step_j == 0)
+        sum = sum + gradient;
+      else
+        part.store(row + j, adds ? part.load(row + j) + gradient : gradient);
+    });
+    if (x.d_bias.step_j != 0) continue;
+    alignas(64) float by_lane[lanes];
+    simd::store(by_lane, sum);
+    for (float const lane : by_lane) *row += lane;
+  }
 }
 
 /// If a graph has at most this number of nodes, all its rows i are one block.
@@ -143,6 +191,7 @@ inline void score_rows(head const& x, index_t l, index_t i0, index_t height, flo
     });
   }
   for (index_t t = 0; t < height * n; t += lanes) simd::store(s + t, simd::sums(partial + t * lanes) * x.scale);
+  if (x.bias.data != nullptr) add_bias(x, l, i0, height, 0, n, s, n);
   if (x.masked != nullptr)
     for (index_t i = 0; i < height; ++i)
       for (index_t j = 0; j < n; ++j)
@@ -249,6 +298,7 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
     simd::store(delta + t0, simd::sums(partial));
   }
 
+  clear_bias_gradient(x, 0, n);
   for (index_t l = 0; l < n; ++l) {
     auto const block = [&](index_t i0, index_t height) {
       auto const begin = i0 * n, end = (i0 + height) * n;
@@ -292,6 +342,7 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
           for (index_t j = 0; j < n; ++j)
             if (x.masked[(i * n + l) * n + j] != 0) ds[i * n + j] = 0;
       close(x, l, i0, height, 0, n, ds + begin, n, 0);
+      if (x.d_bias.data != nullptr) write_bias_gradient(x, l, i0, height, 0, n, ds + begin, n);
     };
     if (height_limit == n) {
       block(0, n);

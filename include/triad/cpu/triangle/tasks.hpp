@@ -6,6 +6,7 @@
 
 #include "triad/cpu/backend.hpp"
 #include "triad/cpu/kernels/random.hpp"
+#include "triad/cpu/triangle/bias.hpp"
 #include "triad/cpu/triangle/small.hpp"
 #include "triad/cpu/triangle/tiled_backward.hpp"
 #include "triad/cpu/triangle/tiled_forward.hpp"
@@ -42,12 +43,14 @@ struct scratch_parts {
   index_t* first_gradient;  // backward of tiled graphs: where `do` of each graph begins in `gradients`
   float* gradients;         // `do` of some graphs and heads, packed
   index_t gradients_room;
+  float* bias;     // backward: the sums of all tasks for the gradient of the bias
   float* threads;  // `each` floats for each thread
   index_t each;
   std::size_t bytes;
 
   scratch_parts(std::byte* base, triangle_options const& options, index_t width, graph_dims const& dims,
-                index_t floats_of_thread, int thread_count, bool backward, index_t floats_of_gradients) {
+                index_t floats_of_thread, int thread_count, bool backward, index_t floats_of_gradients,
+                index_t floats_of_bias) {
     bytes = 0;
     auto const take = [&](index_t size_in_bytes) {
       auto* const part = base == nullptr ? nullptr : base + bytes;
@@ -62,6 +65,7 @@ struct scratch_parts {
     first_gradient = reinterpret_cast<index_t*>(take(floats_of_gradients > 0 ? dims.graphs * 8 : 0));
     gradients = reinterpret_cast<float*>(take(floats_of_gradients * 4));
     gradients_room = floats_of_gradients;
+    bias = reinterpret_cast<float*>(take(floats_of_bias * 4));
     each = (floats_of_thread + 15) / 16 * 16;
     threads = reinterpret_cast<float*>(take(each * thread_count * 4));
   }
@@ -76,7 +80,7 @@ inline scratch_parts forward_parts(backend& ex, triangle_options const& options,
   auto const n = dims.max_nodes;
   auto floats_wanted = small_forward_floats(std::min(n, whole_graph), width);
   if (!is_small(n, width)) floats_wanted = std::max(floats_wanted, forward_tiles{n, width}.floats());
-  return {base, options, width, dims, floats_wanted, ex.threads, false, 0};
+  return {base, options, width, dims, floats_wanted, ex.threads, false, 0, 0};
 }
 
 /// The largest number of floats of `do`, the gradient of o, that backward packs at once, for several graphs and heads.
@@ -91,14 +95,22 @@ inline index_t packed_floats(triangle_options const& options, index_t width, gra
 }
 
 inline scratch_parts backward_parts(backend& ex, triangle_options const& options, index_t width, graph_dims const& dims,
-                                    std::byte* base) {
+                                    triangle_bias<float> const& d_bias, std::byte* base) {
   auto const n = dims.max_nodes;
   auto floats_wanted = small_backward_floats(uses_own_key(options.form) ? n : std::min(n, whole_graph), width);
   if (!is_small(n, width)) {
     floats_wanted = std::max(floats_wanted, backward_tiles{n, width}.most_floats());
     floats_wanted = std::max(floats_wanted, small_backward_floats(whole_graph, width));
   }
-  return {base, options, width, dims, floats_wanted, ex.threads, true, packed_floats(options, width, dims)};
+  return {base,
+          options,
+          width,
+          dims,
+          floats_wanted,
+          ex.threads,
+          true,
+          packed_floats(options, width, dims),
+          bias_of_tasks(d_bias, options.heads, dims, nullptr).floats};
 }
 
 inline void make_bits(backend& ex, triangle_options const& options, graph_dims const& dims, std::uint64_t* bits) {
@@ -126,6 +138,7 @@ inline head make_head(triangle_options const& options, triangle_projections<floa
          1,
          stat_stride,
          options.causal() ? options.sources(graph) : n};
+  h.bias = x.bias.of_head(g, graph, c, options.heads);
   if (uses_right_value(options.form)) h.right = head_rows(x.right_value, edge, c, width);
   if (!options.mask.empty()) h.masked = options.mask.masked.data_handle() + g.triangle_begin(graph);
   if (options.dropout.active()) {

@@ -84,11 +84,12 @@ struct edge_statistics {
 };
 
 /// Replaces the scores p by probabilities with dropout, and replaces the gradients of probabilities in ds by gradients
-/// of scores.  Masked elements of ds become zero.  In p and in ds, the rows from `height` on become zero, and the edges
-/// to which l is closed become zero too.
+/// of scores.  Also writes the gradient of the bias.  Masked elements of ds become zero.  In p and in ds, the rows from
+/// `height` on become zero, and the edges to which l is closed become zero too.
 inline void score_gradients(head const& x, edge_statistics const& e, index_t l, index_t i0, index_t height,
                             index_t padded_height, index_t j0, index_t columns, index_t width, float* p, float* ds) {
   auto const n = x.n;
+  if (x.bias.data != nullptr) add_bias(x, l, i0, height, j0, columns, p, width);
   if (x.masked != nullptr) mask_scores(x, l, i0, height, j0, columns, p, width, x.fill);
   for (index_t i = 0; i < height; ++i)
     for (index_t j = 0; j < width; j += lanes) {
@@ -107,6 +108,7 @@ inline void score_gradients(head const& x, edge_statistics const& e, index_t l, 
   if (x.masked != nullptr) mask_scores(x, l, i0, height, j0, columns, ds, width, 0);
   close(x, l, i0, height, j0, columns, p, width, 0);
   close(x, l, i0, height, j0, columns, ds, width, 0);
+  if (x.d_bias.data != nullptr) write_bias_gradient(x, l, i0, height, j0, columns, ds, width);
   for (index_t t = height * width; t < padded_height * width; t += lanes) {
     simd::store(p + t, floats{});
     simd::store(ds + t, floats{});
@@ -150,6 +152,7 @@ class backward_block {
   }
 
   void run() {
+    clear_bias_gradient(x, l0, count);
     std::fill(dk, dk + count * size_of.panel(), 0.0f);
     if constexpr (RightValue) std::fill(dv2, dv2 + count * size_of.panel(), 0.0f);
     each_tile(n, [&](index_t j0, auto v) {

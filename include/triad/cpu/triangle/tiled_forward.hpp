@@ -120,6 +120,7 @@ void tiled_forward(head const& x, index_t j0, index_t columns, out_rows o, float
       float* const s = p + l * layer;
       if constexpr (!OwnKey)
         scores<R, V>(x.query.from(i0 * n + l).every(n), lanes, keys + l * k * width, k, x.scale, s, width);
+      if (x.bias.data != nullptr) add_bias(x, l, i0, R, j0, columns, s, width);
       if (x.masked != nullptr) mask_scores(x, l, i0, R, j0, columns, s, width, x.fill);
       close(x, l, i0, R, j0, columns, s, width, below_all<float>);
       for (index_t t = 0; t < R * width; t += lanes)

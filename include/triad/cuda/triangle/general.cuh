@@ -1,5 +1,5 @@
 // Triangular attention without tiles, with one warp for each edge and head.  This version is used for the flat form,
-// for heads wider than a tile, and for single edges.
+// for heads wider than a tile, for a bias of the scores, and for single edges.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A warp loops over the terms of its edge.  The warp computes the score of each term as a sum over lanes, and adds the
@@ -15,6 +15,14 @@
 
 namespace triad::cuda::triangles {
 
+/// The bias of the scores, and the graphs, which say where the bias of each graph begins.  It is not a part of the
+/// problem, because the other kernels do not read it, and more arguments would change their code.
+template <class T>
+struct score_bias {
+  triangle_bias<T const> numbers;
+  graph_batch graphs;
+};
+
 /// One head of one graph in any form.  All lanes of a warp must call its functions together.
 template <class T>
 struct general_head : one_head<T> {
@@ -22,13 +30,15 @@ struct general_head : one_head<T> {
   triangle_form form;
   int terms;
   T fill, scale;
+  triangle_bias_head<T const> bias;
 
-  TRIAD_DEVICE general_head(problem<T> const& p, triangle_form f, index_t graph, index_t c)
+  TRIAD_DEVICE general_head(problem<T> const& p, score_bias<T> const& s, triangle_form f, index_t graph, index_t c)
       : one_head<T>(p, graph, c, f == triangle_form::flat ? 2 : 1),
         form(f),
         terms(f == triangle_form::flat ? 2 * this->n : this->n),
         fill(p.fill),
-        scale(p.scale) {}
+        scale(p.scale),
+        bias(s.numbers.of_head(s.graphs, graph, c, p.heads)) {}
 
   // The rows that term l of edge (i, j) reads.  In the flat form, the terms l >= n are the edges (l - n, j).
   TRIAD_DEVICE bool flat() const { return form == triangle_form::flat; }
@@ -54,7 +64,8 @@ struct general_head : one_head<T> {
     T sum = 0;
     for (int c = b.lane(); c < width; c += warp) sum += this->query.at(q, c) * this->key.at(k, c);
     sum = warp_sum(b, sum);
-    return is_masked(i, l, j) ? fill : sum * scale;
+    if (is_masked(i, l, j)) return fill;
+    return bias.data == nullptr ? sum * scale : sum * scale + bias.at(i, l, j);
   }
   TRIAD_DEVICE T value(int i, int l, int j, int c) const {
     T const one = this->left.at(value_row(i, l, j), c);
@@ -101,10 +112,11 @@ struct general_forward {
   static constexpr int threads = general_place::warps * warp;
 
   /// Skips graphs of fewer than `least` nodes, because another kernel computes them.
-  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, triangle_form form, int least,
-                               index_t blocks_of_edges, matrix<T> maximum, matrix<T> inverse_sum, columns<T> o) const {
+  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, score_bias<T> const& bias, triangle_form form,
+                               int least, index_t blocks_of_edges, matrix<T> maximum, matrix<T> inverse_sum,
+                               columns<T> o) const {
     general_place const place(b, blocks_of_edges, p.heads);
-    general_head<T> const at(p, form, place.graph, place.head);
+    general_head<T> const at(p, bias, form, place.graph, place.head);
     if (at.n < least || place.edge >= index_t(at.n) * at.n) return;  // the whole warp returns; blocks have no barrier
     int const i = static_cast<int>(place.edge / at.n), j = static_cast<int>(place.edge % at.n);
     auto const row = at.row(i, j);
@@ -150,11 +162,11 @@ struct general_backward {
   static constexpr char const* name = "triangle backward, any form and width";
   static constexpr int threads = general_place::warps * warp;
 
-  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, triangle_form form, general_role role, int least,
-                               index_t blocks_of_edges, columns<T const> d_o, statistics_views<T> statistics,
-                               gradients<T> dx) const {
+  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, score_bias<T> const& bias, triangle_form form,
+                               general_role role, int least, index_t blocks_of_edges, columns<T const> d_o,
+                               statistics_views<T> statistics, gradients<T> dx, triangle_bias<T> d_bias) const {
     general_place const place(b, blocks_of_edges, p.heads);
-    general_head<T> const at(p, form, place.graph, place.head);
+    general_head<T> const at(p, bias, form, place.graph, place.head);
     int const n = at.n;
     if (n < least || place.edge >= index_t(n) * n) return;  // the whole warp returns; blocks have no barrier
     int const u = static_cast<int>(place.edge / n), v = static_cast<int>(place.edge % n), width = p.width;
@@ -166,6 +178,9 @@ struct general_backward {
     auto const gradient = at.part(d_o);
     auto const d_score = of_query ? at.part(dx.query) : at.part(dx.key),
                d_value = of_right ? at.part(dx.right) : at.part(dx.left);
+    auto const slopes = role == general_role::query_and_left
+                            ? d_bias.of_head(bias.graphs, place.graph, place.head, p.heads)
+                            : triangle_bias_head<T>{};
     keeper const keep(p);
     int const steps = role == general_role::flat_query || role == general_role::flat_key ? 2 * n : n;
 
@@ -185,7 +200,11 @@ struct general_backward {
           l = n + u;
           j = v;
         }
-        if (!at.has_term(i, l, j)) continue;  // the whole warp
+        bool const writes_slope = slopes.data != nullptr && c0 == 0 && b.lane() == 0;
+        if (!at.has_term(i, l, j)) {  // the whole warp
+          if (writes_slope) slopes.at(i, l, j) = 0;
+          continue;
+        }
         auto const edge = at.row(i, j);
         T const s = at.score(b, i, l, j);
         T dp = 0;
@@ -195,8 +214,9 @@ struct general_backward {
             exponential(s - at.number(statistics.maximum, edge)) * at.number(statistics.inverse_sum, edge);
         T const kept = keep.keeps(at.element(i, l, j)) ? p.kept : T(0);
         T const w = probability * kept;
-        T const ds =
-            at.is_masked(i, l, j) ? T(0) : probability * (dp * kept - at.number(statistics.delta, edge)) * p.scale;
+        T const slope = at.is_masked(i, l, j) ? T(0) : probability * (dp * kept - at.number(statistics.delta, edge));
+        T const ds = slope * p.scale;
+        if (writes_slope) slopes.at(i, l, j) = slope;
         auto const query = at.query_row(i, l, j), key = at.key_row(i, l, j);
         TRIAD_UNROLL
         for (int r = 0; r < held; ++r) {
@@ -223,6 +243,40 @@ struct general_backward {
   }
 };
 
+/// Adds the gradients of all scores over the axes that the bias shares.  A warp computes one number of the gradient.
+/// Each lane adds every 32nd term, and then the warp adds the sums of its lanes, so the order of the terms is fixed.
+template <class T>
+struct bias_sum_kernel {
+  static constexpr char const* name = "triangle bias gradient";
+  static constexpr int warps = 4, threads = warps * warp;
+
+  static index_t blocks_of_head(triangle_bias_axes const& axes, graph_dims const& dims) {
+    return blocks_for(axes.of_head(dims.max_nodes), warps);
+  }
+  /// `slopes` has all axes.  `blocks` is blocks_of_head().
+  TRIAD_DEVICE void operator()(block const& b, graph_batch const& g, index_t heads, index_t blocks,
+                               triangle_bias<T const> slopes, triangle_bias<T> d_bias) const {
+    auto const& axes = d_bias.axes;
+    index_t const e = b.index() % blocks * warps + b.row(), where = b.index() / blocks,
+                  c = axes.heads ? where % heads : 0, graph = axes.heads ? where / heads : where,
+                  n = g.dims.graphs == 0 ? 0 : g.size(graph);
+    if (e >= axes.of_head(n)) return;  // the whole warp returns; blocks have no barrier
+    index_t const across = axes.j ? n : 1, down = axes.l ? n : 1, i = e / (across * down), l = e / across % down,
+                  j = e % across;
+    index_t const shared_j = axes.j ? 1 : n, shared_l = axes.l ? 1 : n, shared_i = axes.i ? 1 : n,
+                  shared_heads = axes.heads ? 1 : heads, shared_graphs = axes.graphs ? 1 : g.dims.graphs,
+                  of_head = shared_i * shared_l * shared_j;
+    T sum = 0;
+    for (index_t t = b.lane(); t < shared_graphs * shared_heads * of_head; t += warp) {
+      auto const from = slopes.of_head(g, graph + t / of_head / shared_heads, c + t / of_head % shared_heads, heads);
+      index_t const r = t % of_head;
+      sum += from.at(i + r / (shared_l * shared_j), l + r / shared_j % shared_l, j + r % shared_j);
+    }
+    sum = warp_sum(b, sum);
+    if (b.lane() == 0) d_bias.of_head(g, graph, c, heads).at(i, l, j) = sum;
+  }
+};
+
 /// Computes the softmax weights of one edge of one graph, with one warp per head.  Writes nothing if the graph does not
 /// have the edge.
 template <class T>
@@ -230,9 +284,9 @@ struct weights_kernel {
   static constexpr char const* name = "triangle weights";
   static constexpr int threads = warp;
 
-  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, triangle_form form, index_t graph, index_t i,
-                               index_t j, matrix<T> weights) const {
-    general_head<T> const at(p, form, graph, b.index());
+  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, score_bias<T> const& bias, triangle_form form,
+                               index_t graph, index_t i, index_t j, matrix<T> weights) const {
+    general_head<T> const at(p, bias, form, graph, b.index());
     if (i < 0 || j < 0 || i >= at.n || j >= at.n) return;  // the whole block returns
     int const row = static_cast<int>(i), column = static_cast<int>(j);
     auto const x = at.over_terms(b, row, column);
