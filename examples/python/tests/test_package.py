@@ -57,9 +57,8 @@ print(float(np.abs(triad_torch.triangular_attention(*x) - exact).max()))
     assert float(done.stdout) < 1e-5
 
 
-def test_versions_agree():
-    from importlib.metadata import version
-    assert triad_torch.__version__ == version("triad_torch") == _kernels.description().split()[0]
+def test_the_version_is_that_of_the_kernels():
+    assert triad_torch.__version__ == _kernels.description().split()[0]
 
 
 def test_an_instruction_set_that_is_not_there_is_refused():

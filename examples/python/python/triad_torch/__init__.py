@@ -16,7 +16,6 @@ from importlib.util import find_spec as _find
 from .attention import triangular_attention
 from .trees import Roles, bind, car, cdr, child, cons, graft, plant, root, unbind
 
-__version__ = "0.2.0"
 _of_torch = {  # imported on first use: NumPy users need no PyTorch
     "TriangularAttention": "modules", "EdgeTransformerLayer": "modules", "EdgeTransformer": "modules",
     "FuseAttention": "modules", "fuse_attention": "modules", "products": "_products", "Run": "runs", "load": "runs",
@@ -27,6 +26,8 @@ if _find("torch"):
 
 
 def __getattr__(name: str):
+    if name == "__version__":  # that of the C++ library, which the build reads from its header
+        return _import("importlib.metadata").version("triad_torch")
     if name not in _of_torch:
         raise AttributeError(f"module 'triad_torch' has no attribute {name!r}")
     _import("._operators", __name__)  # raises an error with the requirement if there is no PyTorch
@@ -34,4 +35,4 @@ def __getattr__(name: str):
 
 
 def __dir__():
-    return sorted([*globals(), *_of_torch])
+    return sorted([*globals(), *_of_torch, "__version__"])
