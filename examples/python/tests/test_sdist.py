@@ -83,3 +83,25 @@ def test_without_headers_the_build_is_refused(unpacked, tmp_path):
     shutil.copytree(unpacked, tmp_path / "copy", ignore=shutil.ignore_patterns("carried"))
     with pytest.raises(AssertionError, match="triad_torch: no headers of triad in .*: build it in triad's own folder"):
         call_backend(tmp_path / "copy", f"build_sdist({str(tmp_path)!r})")
+
+
+def test_kernels_for_gpus_are_built_on_request_alone(unpacked, tmp_path):
+    if not shutil.which("cmake"):
+        pytest.skip("cmake is not installed")
+
+    def configured(**options):
+        settings = {"Python_EXECUTABLE": sys.executable, **options}
+        done = subprocess.run(["cmake", "-S", str(unpacked), "-B", str(tmp_path / "build"), "--fresh",
+                               *(f"-D{name}={value}" for name, value in settings.items())], capture_output=True,
+                              text=True)
+        if "Could not find cccl" in done.stderr:
+            pytest.skip("the headers of CCCL are not installed")
+        return done
+
+    done = configured()
+    assert done.returncode == 0 and "kernels for GPUs left out; TRIAD_TORCH_CUDA=ON builds them" in done.stdout, done
+    made = (tmp_path / "build" / "CMakeCache.txt").read_text()
+    assert "TRIAD_TORCH_CUDA:STRING=OFF" in made and "CMAKE_CUDA_COMPILER:" not in made
+    done = configured(TRIAD_TORCH_CUDA="ON", CMAKE_CUDA_COMPILER="NOTFOUND")
+    said = " ".join(done.stderr.split())
+    assert done.returncode != 0 and "TRIAD_TORCH_CUDA is ON, and there is no nvcc of CUDA 12 or later" in said

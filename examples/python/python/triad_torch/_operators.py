@@ -60,7 +60,8 @@ def expect_device(device: torch.device, name: str) -> None:
     raise ValueError(f"{name} lies on {device}, and there are no kernels for it{why}; move it to the host by .cpu()")
 
 
-cuda_refused = "not built"  # why tensors on a GPU are refused; "" if they are accepted
+# Why tensors on a GPU are refused; "" if they are accepted.
+cuda_refused = "not built: install the package with -C cmake.define.TRIAD_TORCH_CUDA=ON"
 _load()
 (triangle, triangle_stacked, attention, fuse, tree_child, tree_graft, _triangle_grad, _triangle_stacked_grad,
  _attention_grad, _fuse_grad) = map(
