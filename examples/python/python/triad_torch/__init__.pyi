@@ -1,6 +1,7 @@
 from ._products import products as products
 from .attention import triangular_attention as triangular_attention
 from .batches import DenseBatch as DenseBatch, dense_batch as dense_batch
+from .classifier import GraphClassifier as GraphClassifier
 from .modules import (
     EdgeTransformer as EdgeTransformer,
     EdgeTransformerLayer as EdgeTransformerLayer,

@@ -3,12 +3,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch.nn.functional import pad
 
+from . import _checks
 from ._safetensors import read_safetensors
 from .modules import EdgeTransformer
 
@@ -25,9 +28,9 @@ _outside = {"embedding.table": "encoder.embedding.weight", "readout.inner.weight
 class Run:
     """A trained model: `module` in evaluation mode, its vocabulary, and the settings of the model.
 
-    ask(edges, source, target) answers one question about one graph of labelled edges.  It supports neither labels of
-    nodes nor several labels of one edge, which the program `graphs` can read.  For such graphs, make the tensors of
-    labels yourself.
+    ask() answers one question, predict() and probabilities() answer the questions about many graphs.  `nodes` is the
+    number of nodes, or a list of their labels.  `edges` are triples (from, label, to).  A pair of nodes may have
+    several edges, whose labels are then one word to the model, as in the program `graphs`.
     """
     module: EdgeTransformer
     edges: list[str]     # labels of edges; the k-th label has number k + 1, and 0 means no edge
@@ -40,30 +43,54 @@ class Run:
             raise ValueError(f"no label {name!r}: the run knows {', '.join(self.edges)}")
         return self.edges.index(name) + 1
 
-    def labels(self, nodes: int, edges: Iterable[tuple[int, str, int]]) -> torch.Tensor:
-        """Returns the labels (nodes, nodes) of a graph from triples (from, name, to)."""
-        labels = torch.zeros(nodes, nodes, dtype=torch.int64, device=next(self.module.parameters()).device)
+    def labels(self, nodes: int | Sequence[str], edges: Iterable[tuple[int, str, int]]) -> torch.Tensor:
+        """Returns the labels (nodes, nodes) of a graph, int64."""
+        words: dict[tuple[int, int], set[str]] = {}
+        if isinstance(nodes, int):
+            count = nodes
+        else:
+            count = len(nodes)
+            for i, name in enumerate(nodes):
+                words[i, i] = {f"node: {name}"}
         for source, name, target in edges:
-            if not (0 <= source < nodes and 0 <= target < nodes):
-                raise ValueError(f"edge ({source}, {target}) of a graph whose nodes are 0 to {nodes - 1}")
-            if labels[source, target] != 0:
-                raise ValueError(f"edge ({source}, {target}) is named twice")
-            labels[source, target] = self.label(name)
+            if not (0 <= source < count and 0 <= target < count):
+                raise ValueError(f"edge ({source}, {target}) of a graph whose nodes are 0 to {count - 1}")
+            words.setdefault((source, target), set()).add(name)
+        labels = torch.zeros(count, count, dtype=torch.int64, device=next(self.module.parameters()).device)
+        for (i, j), names in words.items():
+            labels[i, j] = self.label(" + ".join(sorted(names, key=str.encode)))
         return labels
 
-    @torch.no_grad()
     def ask(self, edges: Iterable[tuple[int, str, int]], source: int, target: int,
-            nodes: int | None = None) -> tuple[str, float]:
-        """Returns the answer about (source, target) and its probability.  `edges` are triples (from, name, to)."""
+            nodes: int | Sequence[str] | None = None) -> tuple[str, float]:
+        """Returns the answer about (source, target) and its probability."""
         edges = list(edges)
         if nodes is None:
             nodes = 1 + max([source, target, *(max(a, b) for a, _, b in edges)])
-        if not (0 <= source < nodes and 0 <= target < nodes):
-            raise ValueError(f"({source}, {target}) is asked about, and the nodes are 0 to {nodes - 1}")
-        labels = self.labels(nodes, edges)
-        logits = self.module(labels[None], torch.tensor([[source, target]], device=labels.device))
-        probability, best = logits[0, :len(self.targets)].softmax(-1).max(-1)
-        return self.targets[int(best)], float(probability)
+        p, best = self.probabilities([{"nodes": nodes, "edges": edges, "query": (source, target)}])[0].max(-1)
+        return self.targets[int(best)], float(p)
+
+    @torch.no_grad()
+    def probabilities(self, graphs: Iterable[Mapping[str, Any]], batch: int = 64) -> torch.Tensor:
+        """Returns the probabilities (graphs, answers) of all answers.  A graph is a line of the data of `graphs`, as a
+        dict with the members nodes, edges and query.  `batch` graphs are computed at a time."""
+        graphs, rows = list(graphs), []
+        for begin in range(0, len(graphs), _checks.whole(batch, "batch")):
+            part = [(self.labels(g["nodes"], g["edges"]), *g["query"]) for g in graphs[begin:begin + batch]]
+            sizes = torch.tensor([len(labels) for labels, _, _ in part])
+            n = int(sizes.max())
+            for (_, i, j), nodes in zip(part, sizes.tolist()):
+                if not (0 <= i < nodes and 0 <= j < nodes):
+                    raise ValueError(f"({i}, {j}) is asked about, and the nodes are 0 to {nodes - 1}")
+            labels = torch.stack([pad(x, (0, n - len(x), 0, n - len(x))) for x, _, _ in part])
+            query = torch.tensor([ends for _, *ends in part], device=labels.device)
+            padding = (torch.arange(n) >= sizes[:, None]).to(labels.device) if int(sizes.min()) < n else None
+            rows.append(self.module(labels, query, padding)[:, :len(self.targets)].softmax(-1))
+        return torch.cat(rows) if rows else torch.zeros(0, len(self.targets))
+
+    def predict(self, graphs: Iterable[Mapping[str, Any]], batch: int = 64) -> list[str]:
+        """Returns the likeliest answer for each graph; the arguments are those of probabilities()."""
+        return [self.targets[k] for k in self.probabilities(graphs, batch).argmax(-1).tolist()]
 
 
 def load(folder: str | os.PathLike, averages: bool = True) -> Run:

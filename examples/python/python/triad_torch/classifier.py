@@ -1,0 +1,126 @@
+"""A classifier of labelled graphs in the style of scikit-learn, which triad's program `graphs` trains."""
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .runs import Run, load
+
+
+class GraphClassifier:
+    """Answers a question about two nodes of a labelled graph.  The program `graphs` trains it, and the module
+    EdgeTransformer predicts.
+
+    program   the path of the program, or its name if it is on the search path; docs/quickstart.md says how to build it.
+    folder    a new folder for the run, which load() can load again; None: a temporary folder, deleted after training.
+    options   options of `graphs train`, such as epochs=30, learning_rate=0.001, tied=False or preset="quick".
+
+    A graph is a line of the program's data, as a dict: {"nodes": 3, "edges": [(0, "left", 1), (1, "above", 2)],
+    "query": (0, 2)}.  nodes is a number or a list of the nodes' labels.  Other members are ignored.
+
+    After fit(), run_ is the Run, and classes_ has the answers, an array of str in the order of predict_proba().
+    get_params and set_params are those of scikit-learn, so that its tools, such as cross_val_score, take this class.
+    """
+
+    def __init__(self, program: str | os.PathLike = "graphs", folder: str | os.PathLike | None = None,
+                 **options: Any) -> None:
+        self.program, self.folder, self.options = program, folder, options
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Returns the arguments with which the classifier was made."""
+        return {"program": self.program, "folder": self.folder, **self.options}
+
+    def set_params(self, **params: Any) -> GraphClassifier:
+        """Changes arguments, and returns the classifier."""
+        for name, value in params.items():
+            if name in ("program", "folder"):
+                setattr(self, name, value)
+            else:
+                self.options[name] = value
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, Tags, TargetTags
+        return Tags(estimator_type="classifier", target_tags=TargetTags(required=True),
+                    classifier_tags=ClassifierTags(), no_validation=True)
+
+    def fit(self, graphs: Iterable[Mapping[str, Any]], targets: Iterable[str]) -> GraphClassifier:
+        """Trains a new model on graphs and their answers, and returns the classifier.
+
+        Warns if the program says that the model has not learned its task.  Raises a ValueError with the program's
+        message if it refuses graphs or options, and a FileNotFoundError if there is no such program."""
+        program = shutil.which(os.fspath(self.program))
+        if program is None:
+            raise FileNotFoundError(f"program: {os.fspath(self.program)!r} is not there, expected triad's program "
+                                    "graphs; build it as docs/quickstart.md says, and pass its path")
+        graphs, targets = list(graphs), [str(target) for target in targets]
+        if len(graphs) != len(targets) or not graphs:
+            raise ValueError(f"targets: {len(targets)} for {len(graphs)} graphs, expected one for each, and 1 or more; "
+                             "pass lists of the same length")
+        with tempfile.TemporaryDirectory() as made:
+            out = Path(made) / "run" if self.folder is None else Path(self.folder)
+            if (out / "model.safetensors").exists():
+                raise ValueError(f"folder: {out} has a run, expected a new folder; load the run by triad_torch.load, "
+                                 "or name another folder")
+            lines = [json.dumps({**_members(graph), "target": target}) for graph, target in zip(graphs, targets)]
+            (Path(made) / "train.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+            settings = [f"{name.replace('_', '-')} = {json.dumps(value)}\n" for name, value in self.options.items()]
+            (Path(made) / "config.toml").write_text("".join(settings), encoding="utf-8")
+            train = [program, "train", "--config", str(Path(made) / "config.toml"), "--data", made, "--out", str(out)]
+            done = subprocess.run(train, capture_output=True, text=True)
+            if done.returncode == 3:
+                warnings.warn(f"{program}: {_last_line(done.stdout)}", stacklevel=2)
+            elif done.returncode != 0:
+                raise ValueError(f"{program}: status {done.returncode}, expected 0: {_last_line(done.stderr)}")
+            self.run_: Run = load(out)
+        self.classes_ = np.array(self.run_.targets)
+        return self
+
+    def predict_proba(self, graphs: Iterable[Mapping[str, Any]]) -> np.ndarray:
+        """Returns the probability of each answer for each graph, float32 (graphs, answers)."""
+        return self._fitted().probabilities(graphs).cpu().numpy()
+
+    def predict(self, graphs: Iterable[Mapping[str, Any]]) -> np.ndarray:
+        """Returns the likeliest answer for each graph, an array of str."""
+        likeliest = self.predict_proba(graphs).argmax(-1)
+        return self.classes_[likeliest]
+
+    def score(self, graphs: Iterable[Mapping[str, Any]], targets: Iterable[str]) -> float:
+        """Returns the part of the graphs whose likeliest answer is the target."""
+        return float((self.predict(graphs) == np.array([str(target) for target in targets])).mean())
+
+    def _fitted(self) -> Run:
+        if not hasattr(self, "run_"):
+            raise ValueError("run_: missing, expected a trained classifier; call fit first")
+        return self.run_
+
+
+def _members(graph: Mapping[str, Any]) -> dict[str, Any]:
+    missing = {"nodes", "edges", "query"} - graph.keys()
+    if missing:
+        raise ValueError(f"graphs: a graph without {' and '.join(sorted(missing))}, expected nodes, edges and query; "
+                         "write it as a line of the program's data")
+    return {name: _plain(graph[name]) for name in ("nodes", "edges", "query")}
+
+
+def _plain(value: Any) -> Any:
+    """Returns numbers of NumPy as those of Python, and other sequences as lists."""
+    if isinstance(value, str) or value is None:
+        return value
+    if isinstance(value, (Sequence, np.ndarray)):
+        return [_plain(each) for each in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "no message"
