@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compare.hpp"
+#include "equal_grids.hpp"
 #include "session.hpp"
 #include "triad/cpu/cpu.hpp"
 
@@ -28,38 +29,13 @@ struct noisy_or_task {
   double sums() const { return static_cast<double>(grids * nodes * nodes * relations); }
 };
 
-/// The grids of a task.
-struct equal_grids {
-  std::vector<index_t> rows, columns, row, column, cell, pair;
-  triad::grid_dims dims;
-
-  explicit equal_grids(noisy_or_task const& t) {
-    for (index_t g = 0; g < t.grids; ++g) {
-      rows.push_back(t.tokens), columns.push_back(t.nodes);
-      row.push_back(dims.rows), column.push_back(dims.columns), cell.push_back(dims.cells), pair.push_back(dims.pairs);
-      dims = dims + triad::grid_of(t.tokens, t.nodes);
-    }
-  }
-  triad::grid_batch batch() const {
-    auto const view = [&](std::vector<index_t> const& v) { return triad::make_vec(v.data(), dims.graphs); };
-    return {dims, view(rows), view(columns), view(row), view(column), view(cell), view(pair)};
-  }
-};
-
 template <class T>
 struct noisy_or_problem {
   noisy_or_task task;
-  equal_grids grids{task};
-  std::vector<T> p = numbers(grids.dims.rows * task.relations), role = numbers(grids.dims.cells * 2),
-                 ds = numbers(grids.dims.pairs * task.relations), s = ds, dp = p, drole = role;
+  equal_grids grids{task.grids, task.tokens, task.nodes};
+  std::vector<T> p = numbers<T>(grids.dims.rows * task.relations), role = numbers<T>(grids.dims.cells * 2),
+                 ds = numbers<T>(grids.dims.pairs * task.relations), s = ds, dp = p, drole = role;
 
-  /// Returns numbers between 0 and 0.9.
-  static std::vector<T> numbers(index_t count) {
-    std::vector<T> all(static_cast<std::size_t>(count));
-    for (std::size_t e = 0; e < all.size(); ++e)
-      all[e] = static_cast<T>(static_cast<float>((static_cast<std::uint32_t>(e) * 2654435761u) >> 8) * 0x1p-24f * 0.9f);
-    return all;
-  }
   template <class Ex>
   void run(Ex& ex) {
     auto const read = [](std::vector<T> const& v, index_t columns) {
