@@ -64,8 +64,8 @@ def test_a_run_of_the_programs_answers(tmp_path):
     assert abs(probability - float(expected.max().detach())) < 1e-6
     with pytest.raises(ValueError, match="no label 'below'"):
         run.ask([(0, "below", 1)], 0, 1)
-    with pytest.raises(ValueError, match="model 'rat', expected 'edge-transformer'.*; `predict`"):
-        write_checkpoint(path, module, ours_of(module, SETTINGS), WORDS, {**SETTINGS, "model": "rat"})
+    with pytest.raises(ValueError, match="model 'bert', expected edge-transformer, rat.*; `predict`"):
+        write_checkpoint(path, module, ours_of(module, SETTINGS), WORDS, {**SETTINGS, "model": "bert"})
         triad_torch.load(tmp_path)
 
 
@@ -127,15 +127,17 @@ def test_a_run_of_version_0_1_gives_its_answers(question, answer, probability):
 @pytest.mark.skipif(not OLD_RUNS.is_dir(), reason="the package lies outside of triad's checkout")
 @pytest.mark.parametrize("name", ["cfq/parse", "cfq/run", "cognition/run", "cogs/run", "tree-transforms/run"])
 def test_a_run_without_a_module_is_refused(name):
-    with pytest.raises(ValueError, match=r"model.safetensors: model '[a-z-]+'( of another program)?, expected 'edge-"
-                                         r"transformer' of clutrr or graphs, .*; `predict`"):
+    with pytest.raises(ValueError, match=r"model.safetensors: model '[a-z-]+'( of another program)?, expected edge-"
+                                         r"transformer, rat, rrat, gat of clutrr or graphs, .*; `predict`"):
         triad_torch.load(OLD_RUNS / name)
 
 
 @pytest.mark.parametrize("options", ["", "--attention flat --untied", "--attention value-ablation --paper-form",
-                                     "--attention attention-ablation", "--average 0.9", "--dense-loss 0.5"])
+                                     "--attention attention-ablation", "--average 0.9", "--dense-loss 0.5",
+                                     "--model rat", "--model rat --untied", "--model rrat", "--model rrat --untied",
+                                     "--model gat", "--model gat --untied"])
 def test_a_run_of_the_program_itself_gives_its_probabilities(clutrr, options, tmp_path):
-    train = [clutrr, "train", "--preset", "smoke", "--epochs", "40", "--learning-rate", "0.01", "--threads", "1",
+    train = [clutrr, "train", "--preset", "smoke", "--epochs", "40", "--learning-rate", "0.003", "--threads", "1",
              "--out", str(tmp_path), *options.split()]
     # Status 3 means that the model has not learned its task. The model can still answer.
     done = subprocess.run(train, capture_output=True, text=True)

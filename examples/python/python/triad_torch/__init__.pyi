@@ -1,5 +1,6 @@
 from ._products import products as products
 from .attention import triangular_attention as triangular_attention
+from .baselines import GraphAttentionNetwork as GraphAttentionNetwork, RelationTransformer as RelationTransformer
 from .batches import DenseBatch as DenseBatch, dense_batch as dense_batch
 from .classifier import GraphClassifier as GraphClassifier
 from .modules import (

@@ -14,6 +14,7 @@ from torch import nn
 from ._safetensors import read_safetensors, write_safetensors
 
 _Module = TypeVar("_Module", bound=nn.Module)
+_Saved = TypeVar("_Saved", bound="Pretrained")
 
 
 def _arguments(kind: type[nn.Module]) -> dict[str, inspect.Parameter]:
@@ -74,3 +75,22 @@ def load(kind: type[_Module], folder: str | os.PathLike) -> _Module:
         raise ValueError(f"{weights}: other tensors than config.json says, expected those of one save_pretrained; save "
                          f"the model again ({error})") from None
     return module.eval()
+
+
+class Pretrained(nn.Module):
+    """A module that can be saved as a folder.  It has a dict `config`, the arguments of its class."""
+    config: dict[str, Any]
+
+    def save_pretrained(self, folder: str | os.PathLike) -> None:
+        """Writes config.json and model.safetensors into a folder, which is made if it is missing.
+
+        The package safetensors, and Hugging Face's libraries, can read the second file.  Raises a ValueError if the
+        model has other tensors than a new one, as with adapters and parametrisations."""
+        save(self, self.config, folder)
+
+    @classmethod
+    def from_pretrained(cls: type[_Saved], folder: str | os.PathLike) -> _Saved:
+        """Returns the model that save_pretrained() wrote, in evaluation mode, on the host, in the types of the file.
+
+        Raises a ValueError that names the file if it is missing, or not as save_pretrained() writes it."""
+        return load(cls, folder)

@@ -2,7 +2,6 @@
 released program, so that checkpoints of that program can be loaded."""
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,7 +9,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from . import _checks, _operators, _pretrained, _projections, _weights
+from . import _checks, _operators, _projections, _weights
+from ._pretrained import Pretrained
 from ._torch_attention import (asked_weights, batch_arguments, edges_on, expect_dense, expect_type,
                                numbers_are_at_hand)
 from .attention import form_number, has_right
@@ -193,7 +193,7 @@ class _Encoder(nn.Module):
         return x
 
 
-class EdgeTransformer(nn.Module):
+class EdgeTransformer(Pretrained):
     """The Edge Transformer for labelled graphs, with a readout at one edge of each graph.  This is the model for
     CLUTRR.
 
@@ -236,36 +236,27 @@ class EdgeTransformer(nn.Module):
             for key in [key for key in state if key.startswith(layers) and not key.startswith(f"{layers}0.")]:
                 del state[key]
 
-    def save_pretrained(self, folder: str | os.PathLike) -> None:
-        """Writes config.json and model.safetensors into a folder, which is made if it is missing.
-
-        The package safetensors, and Hugging Face's libraries, can read the second file.  Raises a ValueError if the
-        model has other tensors than a new one, as with adapters and parametrisations."""
-        _pretrained.save(self, self.config, folder)
-
-    @classmethod
-    def from_pretrained(cls, folder: str | os.PathLike) -> EdgeTransformer:
-        """Returns the model that save_pretrained() wrote, in evaluation mode, on the host, in the types of the file.
-
-        Raises a ValueError that names the file if it is missing, or not as save_pretrained() writes it."""
-        return _pretrained.load(cls, folder)
-
     def forward(self, labels: torch.Tensor, query: torch.Tensor, pad: torch.Tensor | None = None) -> torch.Tensor:
         """labels int64 (b, n, n), query int64 (b, 2) or (any number, 3), pad bool (b, n), True for padding nodes.
         Returns logits with a row for each row of query: (b, targets) or (any number, targets)."""
-        for name, x in {"labels": labels, "query": query, **({} if pad is None else {"pad": pad})}.items():
-            expect_dense(x, name)
-        if labels.dim() != 3 or labels.shape[1] != labels.shape[2]:
-            raise ValueError(f"labels have shape {tuple(labels.shape)}, expected (batch, n, n)")
+        expect_graphs(labels, query, pad)
         graph, source, target = _edges_asked(query, *labels.shape[:2])
-        x = self.encoder(labels, None if pad is None else _without(pad, *labels.shape[:2]))
+        x = self.encoder(labels, None if pad is None else _without(pad))
         return self.decoder2vocab(x[graph, source, target])
 
 
-def _without(pad: torch.Tensor, graphs: int, n: int) -> torch.Tensor:
-    """Returns the mask (graphs, n, n, n), which is True for triangles without padding nodes.  `pad` is (graphs, n)."""
-    if pad.shape != (graphs, n):
-        raise ValueError(f"pad has shape {tuple(pad.shape)}, expected ({graphs}, {n})")
+def expect_graphs(labels: torch.Tensor, query: torch.Tensor, pad: torch.Tensor | None) -> None:
+    """Checks the kinds of the tensors, and the shapes of labels and pad."""
+    for name, x in {"labels": labels, "query": query, **({} if pad is None else {"pad": pad})}.items():
+        expect_dense(x, name)
+    if labels.dim() != 3 or labels.shape[1] != labels.shape[2]:
+        raise ValueError(f"labels have shape {tuple(labels.shape)}, expected (batch, n, n)")
+    if pad is not None and pad.shape != labels.shape[:2]:
+        raise ValueError(f"pad has shape {tuple(pad.shape)}, expected {tuple(labels.shape[:2])}")
+
+
+def _without(pad: torch.Tensor) -> torch.Tensor:
+    """Returns the mask (graphs, n, n, n), which is True for triangles without padding nodes, from pad (graphs, n)."""
     here = pad.logical_not()
     return here[:, :, None, None] & here[:, None, :, None] & here[:, None, None, :]
 

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 from torch.nn.functional import pad
 
 from . import _checks
 from ._safetensors import read_safetensors
+from .baselines import GraphAttentionNetwork, RelationTransformer
 from .modules import EdgeTransformer
 
 _norms = {"norm1.gain": "norm1.weight", "norm1.bias": "norm1.bias", "norm2.gain": "norm2.weight",
@@ -23,6 +25,13 @@ _outside = {"embedding.table": "encoder.embedding.weight", "readout.inner.weight
             "readout.inner.bias": "decoder2vocab.0.bias", "readout.outer.weight": "decoder2vocab.3.weight",
             "readout.outer.bias": "decoder2vocab.3.bias"}
 
+_models = ("edge-transformer", "rat", "rrat", "gat")
+_of_gat = {"value.weight": "value.weight", "query": "query", "key": "key", "norm.gain": "norm.weight",
+           "norm.bias": "norm.bias"}
+_of_relations = {"attention.query": "linears.0", "attention.key": "linears.1", "attention.value": "linears.2",
+                 "attention.output": "linears.3", "relation_key": "relation_key_map",
+                 "relation_value": "relation_value_map", "left": "left_linear", "right": "right_linear"}
+
 
 @dataclass
 class Run:
@@ -32,7 +41,7 @@ class Run:
     number of nodes, or a list of their labels.  `edges` are triples (from, label, to).  A pair of nodes may have
     several edges, whose labels are then one word to the model, as in the program `graphs`.
     """
-    module: EdgeTransformer
+    module: nn.Module    # EdgeTransformer, RelationTransformer or GraphAttentionNetwork
     edges: list[str]     # labels of edges; the k-th label has number k + 1, and 0 means no edge
     targets: list[str]   # answers, in the order of the logits; a run with --dense-loss has one more logit: no answer
     settings: dict = field(default_factory=dict)
@@ -94,7 +103,7 @@ class Run:
 
 
 def load(folder: str | os.PathLike, averages: bool = True) -> Run:
-    """Loads a run of the model edge-transformer from a folder that `clutrr train` or `graphs train` wrote.
+    """Loads a run from a folder that `clutrr train` or `graphs train` wrote.
 
     averages  uses the moving averages of the weights if the run has them (`train --average`), like `evaluate`.
 
@@ -117,10 +126,10 @@ def load(folder: str | os.PathLike, averages: bool = True) -> Run:
 def _run_of(path: Path, tensors: dict[str, torch.Tensor], texts: dict[str, str], averages: bool) -> Run:
     settings, words = json.loads(texts["configuration"]), json.loads(texts["vocabulary"])
     model = settings.get("model", "edge-transformer")
-    if model != "edge-transformer" or "edges" not in words or "targets" not in words:
-        of = "" if model != "edge-transformer" else " of another program"
-        raise ValueError(f"{path}: model {model!r}{of}, expected 'edge-transformer' of clutrr or graphs, for which "
-                         "there is a module; `predict` of the program that trained it answers")
+    if model not in _models or "edges" not in words or "targets" not in words:
+        of = "" if model not in _models else " of another program"
+        raise ValueError(f"{path}: model {model!r}{of}, expected {', '.join(_models)} of clutrr or graphs, for which "
+                         "there are modules; `predict` of the program that trained it answers")
     if settings["form"] not in ("released", "paper"):
         raise ValueError(f"{path}: form {settings['form']!r}, expected 'released' or 'paper', for which there is a "
                          "module; `predict` of the program that trained it answers")
@@ -133,25 +142,46 @@ def _run_of(path: Path, tensors: dict[str, torch.Tensor], texts: dict[str, str],
         raise ValueError(f"{path}: {targets} logits, expected one for each of {answers} answers, and at most one for "
                          "no answer; the file is damaged, so train again")
     form = settings["attention"].replace("-", "_")
-    module = EdgeTransformer(labels, targets, width, settings["heads"], settings["layers"],
-                             settings["hidden_factor"] * width, 0.0, settings["tied"], form=form,
-                             released=settings["form"] == "released")
-    module.load_state_dict({_theirs(name, form, path): x for name, x in weights.items()})
+    sizes = {"width": width, "heads": settings["heads"], "layers": settings["layers"], "tied": settings["tied"],
+             "dropout": 0.0}
+    module: nn.Module
+    if model == "gat":
+        module = GraphAttentionNetwork(labels, targets, **sizes)
+    elif model in ("rat", "rrat"):
+        module = RelationTransformer(labels, targets, hidden=settings["hidden_factor"] * width,
+                                     update_relations=model == "rrat", **sizes)
+    else:
+        module = EdgeTransformer(labels, targets, hidden=settings["hidden_factor"] * width, form=form,
+                                 released=settings["form"] == "released", **sizes)
+    module.load_state_dict({_theirs(name, model, form, path): x for name, x in weights.items()})
     return Run(module.eval(), words["edges"], words["targets"], settings)
 
 
-def _theirs(name: str, form: str, path: Path) -> str:
-    """Returns the name of a parameter of triad in the released program."""
+def _theirs(name: str, model: str, form: str, path: Path) -> str:
+    """Returns the name of a parameter of triad in the released program, or in GraphAttentionNetwork."""
     if name in _outside:
         return _outside[name]
     parts = name.split(".", 2)
+    if model != "edge-transformer":
+        if parts[0] in ("edge_score", "edge_value"):
+            return f"encoder.{name}"
+        if parts[0] in ("relation_key", "relation_value"):
+            return f"encoder.{parts[0]}_map.{parts[1]}"
     if parts[0] == "layers" and len(parts) == 3:
         start, rest = f"encoder.layers.{parts[1]}.", parts[2]
+        if model == "gat" and rest in _of_gat:
+            return start + _of_gat[rest]
         if rest in _rest_of_layer:
             return start + _rest_of_layer[rest]
+        part, _, kind = rest.rpartition(".")
+        if model in ("rat", "rrat"):
+            if part in _of_relations:
+                return f"{start}rel_attention.{_of_relations[part]}.{kind}"
+            if rest.startswith("edges.") and rest.removeprefix("edges.") in _rest_of_layer:
+                other, _, kind = _rest_of_layer[rest.removeprefix("edges.")].partition(".")
+                return f"{start}{other[:-1]}_graph{other[-1]}.{kind}"
         numbers = ({"key": 0, "left_value": 1, "query": 2, "output": 3} if form == "flat"
                    else {"query": 0, "key": 1, "left_value": 2, "right_value": 3, "output": 5})
-        attention = rest.split(".")
-        if attention[0] == "attention" and attention[1] in numbers:
-            return f"{start}edge_attention.linears.{numbers[attention[1]]}.{attention[2]}"
+        if model == "edge-transformer" and part.removeprefix("attention.") in numbers:
+            return f"{start}edge_attention.linears.{numbers[part.removeprefix('attention.')]}.{kind}"
     raise ValueError(f"{path}: a tensor {name!r} has no place in the module")
