@@ -125,6 +125,16 @@ def test_a_run_of_version_0_1_gives_its_answers(question, answer, probability):
 
 
 @pytest.mark.skipif(not OLD_RUNS.is_dir(), reason="the package lies outside of triad's checkout")
+def test_the_model_of_the_repository_answers_as_its_page_says():
+    folder = PROJECT / "examples" / "models"
+    run = triad_torch.load(folder / "kinship")
+    questions = (folder / "kinship" / "questions.txt").read_text(encoding="utf-8").split("\n")
+    answers = [asked(run, question)[0] for question in questions if question]
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    assert answers and answers == re.findall(r"^\w+ is ann's (\S+)$", page, re.M)
+
+
+@pytest.mark.skipif(not OLD_RUNS.is_dir(), reason="the package lies outside of triad's checkout")
 @pytest.mark.parametrize("name", ["cfq/parse", "cfq/run", "cognition/run", "cogs/run", "tree-transforms/run"])
 def test_a_run_without_a_module_is_refused(name):
     with pytest.raises(ValueError, match=r"model.safetensors: model '[a-z-]+'( of another program)?, expected edge-"
