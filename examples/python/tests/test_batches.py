@@ -2,7 +2,7 @@
 import pytest
 import torch
 
-from triad_torch import EdgeTransformer, dense_batch
+from triad_torch import EdgeTransformer, dense_batch, triangular_attention
 
 # Three graphs: of 3 nodes, of 2 nodes without edges, and of 4 nodes with a loop.  The last one is not in row order.
 GRAPHS = [([[0, 1], [1, 2]], [3, 1], 3), ([[], []], [], 2), ([[3, 0, 2, 0], [1, 2, 2, 3]], [2, 4, 1, 3], 4)]
@@ -146,6 +146,26 @@ def test_states_come_back_in_the_order_of_edges_and_nodes():
         batch.at_edges(torch.zeros(3, 4, 5))
     with pytest.raises(ValueError, match=r"^y has shape \(3, 5\), expected \(3, 4\) and further axes; "):
         batch.at_nodes(torch.zeros(3, 5))
+
+
+def test_rows_without_padding_are_those_of_offsets():
+    batch = dense_batch(tensors(), nodes=5)
+    assert batch.offsets.tolist() == [0, 9, 13, 29]
+    q, k, v1, v2 = torch.randn(4, 3, 5, 5, 2, 4, requires_grad=True).unbind()
+    dense = triangular_attention(q, k, v1, v2, mask=~batch.pad[:, None, :, None])
+    rows = triangular_attention(*map(batch.to_rows, (q, k, v1, v2)), offsets=batch.offsets)
+    assert torch.allclose(batch.to_rows(dense), rows, atol=1e-6)
+    back = batch.from_rows(rows)
+    assert back.shape == dense.shape and torch.equal(batch.to_rows(back), rows)
+    pairs = batch._pairs()
+    assert not back[~pairs].any() and int(pairs.sum()) == 29
+    (gradient,) = torch.autograd.grad(back.sum(), rows)
+    assert torch.equal(gradient, torch.ones_like(rows))
+    assert torch.equal(batch.from_rows(batch.to_rows(batch.labels)), batch.labels)
+    with pytest.raises(ValueError, match=r"^rows have shape \(28, 2\), expected 29 rows; "):
+        batch.from_rows(torch.zeros(28, 2))
+    with pytest.raises(ValueError, match=r"^y has shape \(3, 5\), expected \(3, 5, 5\) and further axes; "):
+        batch.to_rows(torch.zeros(3, 5))
 
 
 @pytest.mark.parametrize("graphs, options, kind, message", [

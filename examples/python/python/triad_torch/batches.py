@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.nn import functional as F
 
 from . import _checks
 
@@ -50,6 +51,33 @@ class DenseBatch:
             raise ValueError(f"y has shape {tuple(y.shape)}, expected {tuple(self.pad.shape)} and further axes; pass "
                              "states of nodes, such as x.diagonal(dim1=1, dim2=2).movedim(-1, 1)")
         return y[~self.pad]
+
+    @property
+    def offsets(self) -> torch.Tensor:
+        """The argument `offsets` of triangular_attention(), int64 (b + 1), for rows that to_rows() returns."""
+        return F.pad(self.first.diff().square().cumsum(0), (1, 0))
+
+    def to_rows(self, y: torch.Tensor) -> torch.Tensor:
+        """Returns the rows (all pairs of nodes, ...) of y (b, n, n, ...) without padding: one graph after another, and
+        the pairs (i, j) of each graph row by row."""
+        if y.shape[:3] != self.labels.shape:
+            raise ValueError(f"y has shape {tuple(y.shape)}, expected {tuple(self.labels.shape)} and further axes; "
+                             "pass states of this batch")
+        return y[self._pairs()]
+
+    def from_rows(self, rows: torch.Tensor) -> torch.Tensor:
+        """Returns y (b, n, n, ...) with these rows (all pairs of nodes, ...), and zeros at padding nodes."""
+        pairs = self._pairs()
+        if rows.dim() < 1 or rows.shape[0] != int(self.offsets[-1]):
+            raise ValueError(f"rows have shape {tuple(rows.shape)}, expected {int(self.offsets[-1])} rows; pass a row "
+                             "for each pair of nodes, as to_rows returns them")
+        return rows.new_zeros(*self.labels.shape, *rows.shape[1:]).masked_scatter(
+            pairs.reshape(*pairs.shape, *[1] * (rows.dim() - 1)), rows)
+
+    def _pairs(self) -> torch.Tensor:
+        """Returns bool (b, n, n), True for pairs of nodes of the graph."""
+        here = ~self.pad
+        return here[:, :, None] & here[:, None, :]
 
     def graphs(self) -> list[tuple[torch.Tensor, torch.Tensor, int]]:
         """Returns (edge_index, labels, nodes) of each graph: int64 (2, edges), int64 (edges), and a number.  Edges are
