@@ -9,6 +9,15 @@ from triad_torch import GraphAttentionNetwork, RelationTransformer
 from triad_torch.runs import read_safetensors
 
 
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """The models are small, and other tests may use the other processors."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 def close(ours, theirs, scale=None):
     scale = float(theirs.detach().abs().max()) if scale is None else scale
     assert float((ours - theirs).detach().abs().max()) <= 1e-9 * max(scale, 1e-30)

@@ -20,7 +20,8 @@ _of_torch = {  # imported on first use: NumPy users need no PyTorch
     "TriangularAttention": "modules", "EdgeTransformerLayer": "modules", "EdgeTransformer": "modules",
     "FuseAttention": "modules", "fuse_attention": "modules", "products": "_products", "Run": "runs", "load": "runs",
     "DenseBatch": "batches", "dense_batch": "batches",
-    "GraphClassifier": "classifier", "RelationTransformer": "baselines", "GraphAttentionNetwork": "baselines"}
+    "GraphClassifier": "classifier", "RelationTransformer": "baselines", "GraphAttentionNetwork": "baselines",
+    "FusedTransformer": "fused"}
 __all__ = ["triangular_attention", "Roles", "bind", "car", "cdr", "child", "cons", "graft", "plant", "root", "unbind"]
 if _find("torch"):
     __all__ += _of_torch

@@ -3,6 +3,7 @@ from .attention import triangular_attention as triangular_attention
 from .baselines import GraphAttentionNetwork as GraphAttentionNetwork, RelationTransformer as RelationTransformer
 from .batches import DenseBatch as DenseBatch, dense_batch as dense_batch
 from .classifier import GraphClassifier as GraphClassifier
+from .fused import FusedTransformer as FusedTransformer
 from .modules import (
     EdgeTransformer as EdgeTransformer,
     EdgeTransformerLayer as EdgeTransformerLayer,

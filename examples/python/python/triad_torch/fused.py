@@ -1,0 +1,211 @@
+"""A PyTorch module of the Transformer with fuse-attention (LRF), for sequences to sequences."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from . import _checks
+from ._pretrained import Pretrained
+from .modules import FuseAttention, _expect_heads
+
+PAD, EOS = 1, 2  # numbers of the padding and of the end of a sentence, as in fairseq
+
+
+def positions(tokens: torch.Tensor, width: int, dtype: torch.dtype) -> torch.Tensor:
+    """Returns sinusoidal vectors (b, n, width) for the positions of tokens (b, n).  The k-th token of a sentence that
+    is no padding has the position k + 1, and padding has a vector of zeros."""
+    real = tokens != PAD
+    half = width // 2
+    rates = torch.exp(torch.arange(half, dtype=torch.float64, device=tokens.device) * -(math.log(1e4) / (half - 1)))
+    angles = ((real.cumsum(1) + 1) * real)[..., None] * rates
+    vectors = F.pad(torch.cat([angles.sin(), angles.cos()], -1), (0, width - 2 * half))
+    return (vectors * real[..., None]).to(dtype)
+
+
+class _Attention(nn.Module):
+    def __init__(self, width: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.heads, self.dropout = heads, dropout
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(width, width) for _ in range(4))
+
+    def forward(self, x: torch.Tensor, memory: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
+        q, k, v = (y.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+                   for y in (self.q_proj(x), self.k_proj(memory), self.v_proj(memory)))
+        y = F.scaled_dot_product_attention(q, k, v, allowed, self.dropout if self.training else 0.0)
+        return self.out_proj(y.transpose(1, 2).flatten(-2))
+
+
+class _Fuse(nn.Module):
+    def __init__(self, width: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.attn = FuseAttention(width, heads, dropout)
+
+    def forward(self, x: torch.Tensor, states: list[torch.Tensor]) -> torch.Tensor:
+        return self.attn(x, torch.stack(states))
+
+
+class _Layer(nn.Module):
+    def __init__(self, width: int, heads: int, hidden: int, fuses: bool, crosses: bool, dropout: float,
+                 attention_dropout: float, activation_dropout: float) -> None:
+        super().__init__()
+        self.self_attn, self.self_attn_layer_norm = _Attention(width, heads, attention_dropout), nn.LayerNorm(width)
+        if crosses:
+            self.encoder_attn = _Attention(width, heads, attention_dropout)
+            self.encoder_attn_layer_norm = nn.LayerNorm(width)
+        if fuses:
+            self.fuse_attn, self.fuse_attn_layer_norm = _Fuse(width, heads, attention_dropout), nn.LayerNorm(width)
+        self.fc1, self.fc2 = nn.Linear(width, hidden), nn.Linear(hidden, width)
+        self.final_layer_norm = nn.LayerNorm(width)
+        self.fuses, self.crosses = fuses, crosses
+        self.dropout, self.activation_dropout = nn.Dropout(dropout), nn.Dropout(activation_dropout)
+
+    def forward(self, states: list[torch.Tensor], allowed: torch.Tensor, memory: torch.Tensor | None = None,
+                of_memory: torch.Tensor | None = None) -> torch.Tensor:
+        x, drop = states[-1], self.dropout
+        x = self.self_attn_layer_norm(x + drop(self.self_attn(x, x, allowed)))
+        if self.crosses:
+            x = self.encoder_attn_layer_norm(x + drop(self.encoder_attn(x, memory, of_memory)))
+        if self.fuses:
+            x = self.fuse_attn_layer_norm(x + drop(self.fuse_attn(x, states)))
+        return self.final_layer_norm(x + drop(self.fc2(self.activation_dropout(F.relu(self.fc1(x))))))
+
+
+class _Half(nn.Module):
+    """The encoder or the decoder: an embedding and layers."""
+
+    def __init__(self, tokens: int, width: int, layers: int, fuse: set[int], crosses: bool, output: bool,
+                 dropout: float, **of_layer) -> None:
+        super().__init__()
+        self.embed_tokens = nn.Embedding(tokens, width, padding_idx=PAD)
+        self.layers = nn.ModuleList(_Layer(width, fuses=k + 1 in fuse, crosses=crosses, dropout=dropout, **of_layer)
+                                    for k in range(layers))
+        if output:
+            self.output_projection = nn.Linear(width, tokens, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def first_state(self, tokens: torch.Tensor) -> torch.Tensor:
+        weight = self.embed_tokens.weight
+        x = math.sqrt(weight.shape[1]) * self.embed_tokens(tokens)
+        return self.dropout(x + positions(tokens, weight.shape[1], weight.dtype))
+
+
+def _numbers(fuse: bool | Sequence[int], layers: int, name: str) -> list[int]:
+    """Returns the numbers of the layers with fuse-attention, from 1."""
+    numbers = list(range(1, layers + 1)) if fuse is True else [] if fuse is False else [
+        _checks.whole(k, name) for k in fuse]
+    if any(not 1 <= k <= layers for k in numbers):
+        raise ValueError(f"{name}: {numbers}, expected numbers of layers from 1 to {layers}; pass True for all")
+    return numbers
+
+
+class FusedTransformer(Pretrained):
+    """A Transformer, norm after each sublayer, whose layers let a token attend to its own states after all layers below
+    (LRF, equations 1 to 12).  Parameters have the names of fairseq's Transformer, and fuse_attn.attn those of
+    FuseAttention.
+
+    sources, targets      tokens of the two vocabularies.  Token 1 is padding, and token 2 ends a sentence.
+    hidden                width of the feed-forward blocks; None: 4 * width.
+    layers                layers of the encoder, and of the decoder if decoder_layers is None.
+    fuse_encoder          True: all layers of the encoder have fuse-attention; or the numbers of those that have it,
+    fuse_decoder          from 1.  The same for the decoder.
+    tied_output           the decoder's embedding is also the output projection.
+    dropout               rate for embeddings and the results of sublayers; attention_dropout for attention weights, and
+                          activation_dropout for the hidden values of feed-forward blocks.
+
+    config is a dict of the arguments with which the model was made.
+    """
+
+    def __init__(self, sources: int, targets: int, width: int = 512, heads: int = 8, layers: int = 6,
+                 hidden: int | None = None, decoder_layers: int | None = None,
+                 fuse_encoder: bool | Sequence[int] = True, fuse_decoder: bool | Sequence[int] = True,
+                 tied_output: bool = True, dropout: float = 0.1, attention_dropout: float = 0.0,
+                 activation_dropout: float = 0.0) -> None:
+        super().__init__()
+        width, heads = _expect_heads(width, heads)
+        above = layers if decoder_layers is None else decoder_layers
+        for name, count in (("layers", layers), ("decoder_layers", above)):
+            if _checks.whole(count, name) < 1:
+                raise ValueError(f"{name} is {count}, expected 1 or more")
+        if width < 4:
+            raise ValueError(f"width is {width}, expected 4 or more for the vectors of positions")
+        fuse = _numbers(fuse_encoder, layers, "fuse_encoder"), _numbers(fuse_decoder, above, "fuse_decoder")
+        rates = {"dropout": dropout, "attention_dropout": attention_dropout, "activation_dropout": activation_dropout}
+        rates = {name: _checks.rate(rate, name) for name, rate in rates.items()}
+        self.config = {"sources": sources, "targets": targets, "width": width, "heads": heads, "layers": layers,
+                       "hidden": hidden, "decoder_layers": decoder_layers, "fuse_encoder": fuse[0],
+                       "fuse_decoder": fuse[1], "tied_output": tied_output, **rates}
+        sizes = {"heads": heads, "hidden": 4 * width if hidden is None else hidden, **rates}
+        self.encoder = _Half(sources, width, layers, set(fuse[0]), False, False, **sizes)
+        self.decoder = _Half(targets, width, above, set(fuse[1]), True, not tied_output, **sizes)
+        for name, parameter in self.named_parameters():
+            if "embed_tokens" in name:
+                nn.init.normal_(parameter, std=width ** -0.5)
+                with torch.no_grad():
+                    parameter[PAD] = 0
+            elif parameter.dim() > 1:
+                nn.init.xavier_uniform_(parameter)
+        self.register_load_state_dict_pre_hook(self._read_fairseq)
+
+    @staticmethod
+    def _read_fairseq(self, state, prefix, *_) -> None:
+        """Drops what a checkpoint of fairseq has beside parameters, and a tied output projection."""
+        for half in ("encoder", "decoder"):
+            for name in ("version", "embed_positions._float_tensor"):
+                state.pop(f"{prefix}{half}.{name}", None)
+        if self.config["tied_output"]:
+            state.pop(f"{prefix}decoder.output_projection.weight", None)
+
+    def encode(self, source: torch.Tensor) -> torch.Tensor:
+        """source int64 (b, s).  Returns the states after the last layer of the encoder, (b, s, width)."""
+        _expect_tokens(source, "source")
+        real = source != PAD
+        states = [self.encoder.first_state(source) * real[..., None]]
+        for layer in self.encoder.layers:
+            states.append(layer(states, real[:, None, None, :]))
+        return states[-1]
+
+    def decode(self, previous: torch.Tensor, memory: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
+        """previous int64 (b, t): the end of a sentence, then the target without its last token.  memory is the result
+        of encode(source).  Returns logits (b, t, targets)."""
+        _expect_tokens(previous, "previous")
+        n = previous.shape[1]
+        before = torch.ones(n, n, dtype=torch.bool, device=previous.device).tril()
+        allowed = before & (previous != PAD)[:, None, None, :]
+        # The row of a padding token has no key that it may attend to if padding comes first.  No result depends on it.
+        allowed = allowed | torch.eye(n, dtype=torch.bool, device=previous.device)
+        states = [self.decoder.first_state(previous)]
+        for layer in self.decoder.layers:
+            states.append(layer(states, allowed, memory, (source != PAD)[:, None, None, :]))
+        if self.config["tied_output"]:
+            return F.linear(states[-1], self.decoder.embed_tokens.weight)
+        return self.decoder.output_projection(states[-1])
+
+    def forward(self, source: torch.Tensor, previous: torch.Tensor) -> torch.Tensor:
+        """source int64 (b, s), previous int64 (b, t): the end of a sentence, then the target without its last token.
+        Returns logits (b, t, targets) of the target's tokens."""
+        return self.decode(previous, self.encode(source), source)
+
+    @torch.no_grad()
+    def greedy(self, source: torch.Tensor, most: int = 100) -> torch.Tensor:
+        """Returns the targets that take the likeliest token at each step, int64 (b, up to most + 1).  They begin with
+        the end of a sentence.  A finished sentence is followed by padding.  Each step computes all steps before it
+        again; the programs in C++ keep their states."""
+        memory = self.encode(source)
+        tokens = source.new_full((source.shape[0], 1), EOS)
+        finished = torch.zeros_like(tokens[:, 0], dtype=torch.bool)
+        while tokens.shape[1] <= most and not bool(finished.all()):
+            logits = self.decode(tokens, memory, source)[:, -1]
+            logits[:, PAD] = -torch.inf
+            best = logits.argmax(-1).masked_fill(finished, PAD)
+            tokens, finished = torch.cat([tokens, best[:, None]], 1), finished | (best == EOS)
+        return tokens
+
+
+def _expect_tokens(tokens: torch.Tensor, name: str) -> None:
+    if tokens.dim() != 2 or tokens.is_floating_point() or tokens.dtype == torch.bool:
+        raise ValueError(f"{name} is {tokens.dtype} of shape {tuple(tokens.shape)}, expected whole numbers (batch, "
+                         "tokens); pad sentences by token 1")

@@ -1,0 +1,103 @@
+"""Tests the Transformer with fuse-attention: golden files, padding, and training."""
+import json
+
+import pytest
+import torch
+from torch import nn
+
+from triad_torch import FusedTransformer
+from triad_torch.runs import read_safetensors
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """The models are small, and other tests may use the other processors."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def close(ours, theirs, scale=None):
+    scale = float(theirs.detach().abs().max()) if scale is None else scale
+    assert float((ours - theirs).detach().abs().max()) <= 1e-9 * max(scale, 1e-30)
+
+
+def test_golden_files_agree(golden):
+    files = sorted(golden.glob("lrf_model__*.f64.safetensors"))
+    assert files, f"no lrf_model in {golden}"
+    for path in files:
+        tensors, texts = read_safetensors(path)
+        c = json.loads(texts["config"])
+        model = FusedTransformer(c["src_vocab"], c["tgt_vocab"], c["d"], c["heads"], c["enc_layers"], c["ffn"],
+                                 c["dec_layers"], c["enc_fuse_layers"], c["dec_fuse_layers"], c["tied_output"],
+                                 0.0).double()
+        model.load_state_dict({n.removeprefix("param/"): t for n, t in tensors.items() if n.startswith("param/")})
+        source, previous, target = (tensors[f"in/{name}"] for name in ("src_tokens", "prev_output_tokens", "target"))
+        real = source != c["pad"]
+        close(model.encode(source)[real], tensors[f"out/enc_{c['enc_layers']}"][real])
+        logits = model(source, previous)
+        close(logits[target != c["pad"]], tensors["out/logits"][target != c["pad"]])
+        p = -logits.log_softmax(-1)[target != c["pad"]]
+        nll, smooth = p.gather(1, target[target != c["pad"]][:, None]).sum(), p.sum()
+        e = c["epsilon"] / (c["tgt_vocab"] - 1)
+        loss = ((1 - c["epsilon"] - e) * nll + e * smooth) / int(tensors["out/ntokens"])
+        close(loss, tensors["out/loss"])
+        loss.backward()
+        of = {name: t for name, t in tensors.items() if name.startswith("grad/param/")}
+        scale = max(float(t.abs().max()) for t in of.values())
+        for name, parameter in model.named_parameters():
+            close(parameter.grad, of[f"grad/param/{name}"], scale)
+        said = model.greedy(source, most=8)
+        expected = tensors["out/greedy_ids"][:, :said.shape[1]]
+        assert torch.equal(said, expected) and not (tensors["out/greedy_ids"][:, said.shape[1]:] != c["pad"]).any()
+
+
+def a_model(**options):
+    return FusedTransformer(9, 8, 8, 2, 2, **options)
+
+
+SOURCE, PREVIOUS = torch.tensor([[5, 7, 2], [4, 2, 1]]), torch.tensor([[2, 3, 4, 5], [2, 6, 1, 1]])
+
+
+@pytest.mark.parametrize("options", [{}, {"fuse_encoder": [2], "fuse_decoder": False, "tied_output": False}])
+def test_padding_and_folders_change_no_logits(options, tmp_path):
+    model = a_model(**options).eval()
+    logits = model(SOURCE, PREVIOUS)
+    assert torch.allclose(model(SOURCE[1:, :2], PREVIOUS[1:, :2])[0], logits[1, :2], atol=1e-6)
+    left = torch.tensor([[5, 7, 2], [1, 4, 2]])
+    assert torch.allclose(model(left, PREVIOUS)[1, :2], logits[1, :2], atol=1e-6)
+    later = PREVIOUS.clone()
+    later[0, 3] = 6
+    assert torch.equal(model(SOURCE, later)[0, :3], logits[0, :3])
+    model.save_pretrained(tmp_path)
+    back = FusedTransformer.from_pretrained(tmp_path)
+    assert back.config == model.config and torch.equal(back(SOURCE, PREVIOUS), logits)
+
+
+def test_it_learns_to_reverse():
+    torch.manual_seed(1)
+    model = a_model(dropout=0.0)
+    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+    source = torch.randint(3, 8, (32, 4))
+    source[:, 3] = 2
+    target = torch.cat([source[:, :3].flip(1), source[:, 3:]], 1)
+    previous = torch.cat([source[:, 3:], target[:, :3]], 1)
+    for _ in range(150):
+        loss = nn.functional.cross_entropy(model(source, previous).flatten(0, 1), target.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert float(loss.detach()) < 0.1
+    assert float((model.eval().greedy(source, most=6)[:, 1:5] == target).float().mean()) > 0.9
+
+
+def test_what_is_wrong_is_said():
+    with pytest.raises(ValueError, match=r"^fuse_encoder: \[3\], expected numbers of layers from 1 to 2; pass True"):
+        a_model(fuse_encoder=[3])
+    with pytest.raises(ValueError, match="decoder_layers is 0, expected 1 or more"):
+        a_model(decoder_layers=0)
+    with pytest.raises(ValueError, match=r"^source is torch.int64 of shape \(3,\), expected whole numbers "):
+        a_model()(SOURCE[0], PREVIOUS)
+    with pytest.raises(ValueError, match="not a multiple"):
+        FusedTransformer(9, 8, 10, 4)
