@@ -19,6 +19,9 @@ extern "C" {
 
 enum { triad_float32 = 0, triad_float64 = 1, triad_bfloat16 = 2 };
 
+/// The axes of a bias (triad/core/triangle_bias.hpp).
+enum { triad_axis_graphs = 1, triad_axis_heads = 2, triad_axis_i = 4, triad_axis_l = 8, triad_axis_j = 16 };
+
 /// Rows of numbers.  The numbers of a row are contiguous.
 typedef struct {
   void* data;
@@ -55,6 +58,10 @@ typedef struct {
   void *maximum, *inverse_sum;                   // (sum of n^2, h): the statistics of the softmax, for backward
   triad_rows d_output;                           // this and the rest: for triad_triangle_grad only
   triad_rows d_query, d_key, d_left, d_right;
+  void const* bias;   // (biases), contiguous: added to the scores; or null
+  int64_t biases;     // number of its elements
+  int64_t bias_axes;  // its axes, as bits: triad_axis_graphs and the others; it is shared along every other axis
+  void* d_bias;       // (biases), or null: not computed; for triad_triangle_grad only
 } triad_triangle_call;
 
 TRIAD_TORCH_API int triad_triangle(triad_triangle_call const* call, char* message, int64_t room);

@@ -149,6 +149,11 @@ class triangle_call {
     if (c.masked) how_.mask = {triad::make_vec(c.masked, sizes_.dims.triangles), c.fill};
     if (c.sources) how_.sources = triad::make_vec(static_cast<index_t const*>(c.sources), c.graphs);
     how_.dropout = dropout(c.dropout, c.seed);
+    auto const has = [&](std::int64_t axis) { return (c.bias_axes & axis) != 0; };
+    axes_ = {has(triad_axis_graphs), has(triad_axis_heads), has(triad_axis_i), has(triad_axis_l), has(triad_axis_j)};
+    TRIAD_EXPECTS(!c.bias || axes_.count(sizes_.dims, c.heads) == c.biases,
+                  "triangular_attention: the bias has " + std::to_string(c.biases) + " numbers, expected " +
+                      std::to_string(axes_.count(sizes_.dims, c.heads)) + " for its axes");
   }
 
   graph_sizes const& sizes() const { return sizes_; }
@@ -166,7 +171,8 @@ class triangle_call {
     auto const o = operand<T>(scratch, call_.output, rows(), width(), copy),
                d_o = operand<T>(scratch, call_.d_output, rows(), width(), copy);
     triad::triangle_projections<T> const dx{rows_of(call_.d_query), rows_of(call_.d_key), rows_of(call_.d_left),
-                                            has_right() ? rows_of(call_.d_right) : none<T>()};
+                                            has_right() ? rows_of(call_.d_right) : none<T>(),
+                                            bias_of(static_cast<T*>(call_.d_bias))};
     triad::triangle_grad(ex, scratch, how_, x, graphs, triad::triangle_statistics<T const>{s.maximum, s.inverse_sum}, o,
                          d_o, dx);
   }
@@ -184,7 +190,13 @@ class triangle_call {
   triad::triangle_projections<T const> projections(triad::arena& place, Copy&& copy) const {
     auto const of = [&](triad_rows const& x) { return operand<T>(place, x, rows(), width(), copy); };
     auto const query = of(call_.query), key = of(call_.key), left = of(call_.left);
-    return {query, key, left, has_right() ? of(call_.right) : none<T const>()};
+    return {query, key, left, has_right() ? of(call_.right) : none<T const>(),
+            bias_of(static_cast<T const*>(call_.bias))};
+  }
+  template <class S>
+  triad::triangle_bias<S> bias_of(S* data) const {
+    if (data == nullptr) return {};
+    return {triad::make_vec(data, call_.biases), axes_};
   }
   triad::triangle_statistics<T> statistics() const {
     auto const of = [&](void* x) { return triad::make_matrix(static_cast<T*>(x), rows(), call_.heads, call_.heads); };
@@ -194,6 +206,7 @@ class triangle_call {
   triad_triangle_call const& call_;
   graph_sizes sizes_;
   triad::triangle_options how_;
+  triad::triangle_bias_axes axes_;
 };
 
 /// Fuse-attention of one call.

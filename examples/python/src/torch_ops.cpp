@@ -158,13 +158,14 @@ struct registration {
   void make() {
     check(aoti_torch_library_init_def("triad", __FILE__, __LINE__, &schemas), "make a library of operators");
     for (char const* schema :
-         {"triangle(Tensor query, Tensor key, Tensor left, Tensor right, " TRIAD_TRIANGLE_ARGUMENTS
+         {"triangle(Tensor query, Tensor key, Tensor left, Tensor right, Tensor bias, " TRIAD_TRIANGLE_ARGUMENTS
           ") -> (Tensor, Tensor, Tensor)",
           "triangle_grad(Tensor d_output, Tensor output, Tensor maximum, Tensor inverse_sum, Tensor query, Tensor key, "
-          "Tensor left, Tensor right, " TRIAD_TRIANGLE_ARGUMENTS ") -> (Tensor, Tensor, Tensor, Tensor)",
-          "triangle_stacked(Tensor projections, " TRIAD_TRIANGLE_ARGUMENTS ") -> (Tensor, Tensor, Tensor)",
+          "Tensor left, Tensor right, Tensor bias, " TRIAD_TRIANGLE_ARGUMENTS
+          ", int with_bias) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+          "triangle_stacked(Tensor projections, Tensor bias, " TRIAD_TRIANGLE_ARGUMENTS ") -> (Tensor, Tensor, Tensor)",
           "triangle_stacked_grad(Tensor d_output, Tensor output, Tensor maximum, Tensor inverse_sum, "
-          "Tensor projections, " TRIAD_TRIANGLE_ARGUMENTS ") -> Tensor",
+          "Tensor projections, Tensor bias, " TRIAD_TRIANGLE_ARGUMENTS ", int with_bias) -> (Tensor, Tensor)",
           "attention(" TRIAD_ATTENTION_ARGUMENTS ") -> (Tensor, Tensor)",
           "attention_grad(Tensor dy, Tensor saved, " TRIAD_ATTENTION_ARGUMENTS
           ", int with_x) -> (Tensor, Tensor, Tensor)",

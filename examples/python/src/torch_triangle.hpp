@@ -92,6 +92,52 @@ inline triad_rows rows_of(tensor const& x, std::int64_t offset = 0) {
   return {data ? data + offset * bytes : nullptr, x.size(0) > 1 ? x.stride(0) : width};
 }
 
+/// A bias of the scores: (b, h, n, n, n) with a size of 1 along each axis that it lacks.  For graphs of different
+/// sizes, (h sum of n^3) or, if all heads share it, (sum of n^3).  No numbers: no bias.
+struct bias_operand {
+  static constexpr std::uint64_t tensors = 1;
+  tensor all;
+
+  explicit bias_operand(arguments& a) : all(a.next_tensor()) { all.put_together(all.axes()); }
+  bool given() const { return all.count() > 0; }
+  void put(triad_triangle_call& c, tensor const& query) const {
+    if (!given()) return;
+    expect_alike(all, query, "triangle: the bias");
+    expect(c.rows > 0, "triangle: a bias and no edges, expected edges; leave out the bias");
+    c.bias = all.data();
+    c.biases = all.count();
+    if (c.sizes == nullptr) {
+      std::int64_t const wanted[] = {c.graphs, c.heads, c.nodes, c.nodes, c.nodes};
+      bool fits = all.axes() == 5;
+      for (std::int64_t a = 0; fits && a < 5; ++a) {
+        fits = all.size(a) == wanted[a] || all.size(a) == 1;
+        if (all.size(a) == wanted[a]) c.bias_axes |= std::int64_t{1} << a;
+      }
+      expect(fits, [&] {
+        auto const n = std::to_string(c.nodes);
+        return "triangle: the bias is " + shape_of(all) + ", expected (" + std::to_string(c.graphs) + ", " +
+               std::to_string(c.heads) + ", " + n + ", " + n + ", " + n + ") with 1 for each axis that it lacks";
+      });
+      return;
+    }
+    std::int64_t triangles = 0;
+    for (std::int64_t g = 0; g < c.graphs; ++g) triangles += c.sizes[g] * c.sizes[g] * c.sizes[g];
+    c.bias_axes = triad_axis_graphs | triad_axis_i | triad_axis_l | triad_axis_j;
+    if (all.count() != triangles) c.bias_axes |= triad_axis_heads;  // the kernels compare the count
+  }
+  /// Returns the gradient, or a tensor without numbers if it is not wanted.
+  tensor gradient(triad_triangle_call& c, bool wanted) const {
+    std::vector<std::int64_t> sizes{0};
+    if (wanted && given()) {
+      sizes.clear();
+      for (std::int64_t a = 0; a < all.axes(); ++a) sizes.push_back(all.size(a));
+    }
+    auto made = all.like(sizes);
+    if (wanted && given()) c.d_bias = made.data();
+    return made;
+  }
+};
+
 /// The arrays for the four projections of a call, or for their gradients.
 struct projection_rows {
   triad_rows &query, &key, &left, &right;
@@ -173,12 +219,14 @@ struct stacked {
 
 template <class Operands>
 inline void triangle(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
-  arguments all(stack, inputs, Operands::tensors + triangle_arguments::tensors);
+  arguments all(stack, inputs, Operands::tensors + bias_operand::tensors + triangle_arguments::tensors);
   Operands const x(all);
+  bias_operand const bias(all);
   triangle_arguments const how(all);
   here const at(x.query());
   auto c = how.call(at, x.query());
   x.put(c);
+  bias.put(c, x.query());
   auto o = x.query().like({c.rows, c.heads, c.width}), maximum = x.query().like({c.rows, c.heads}),
        inverse_sum = x.query().like({c.rows, c.heads});
   c.output = rows_of(o);
@@ -228,17 +276,23 @@ struct saved {
   }
 };
 
+/// The last argument says whether the gradient of the bias is computed.
 template <class Operands>
 inline void triangle_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
-  arguments all(stack, inputs, saved::tensors + Operands::tensors + triangle_arguments::tensors);
+  arguments all(stack, inputs,
+                saved::tensors + Operands::tensors + bias_operand::tensors + triangle_arguments::tensors);
   saved const s(all);
   Operands const x(all);
+  bias_operand const bias(all);
   triangle_arguments const how(all);
+  bool const with_bias = all.next_int() != 0;
   here const at(x.query());
   auto c = how.call(at, x.query());
   x.put(c);
+  bias.put(c, x.query());
   s.put(c, x.query());
   auto gradients = x.gradients(c);
+  gradients.push_back(bias.gradient(c, with_bias));
   run(at.kernels->triangle_grad, c);
   all.results(gradients);
 }

@@ -239,23 +239,23 @@ def test_many_nodes_store_no_triangle():
 def test_operators_keep_pytorchs_rules():
     x = [t.reshape(-1, 2, 4) for t in tensors(2, 4, 2, 4)]
     nothing = torch.empty(0, dtype=torch.int64)
-    how = (nothing, torch.empty(0, dtype=torch.bool), nothing, nothing, 4, 0, -1e9, 0.0)
+    how = (x[0].new_empty(0), nothing, torch.empty(0, dtype=torch.bool), nothing, nothing, 4, 0, -1e9, 0.0)
     torch.library.opcheck(torch.ops.triad.triangle.default, [*[t.detach().requires_grad_() for t in x], *how])
     stacked = torch.stack([t.detach() for t in x], 1).requires_grad_()
     torch.library.opcheck(torch.ops.triad.triangle_stacked.default, [stacked, *how])
     mask, sources, seed = torch.rand(2 * 4 ** 3) > 0.5, torch.tensor([2, 3]), torch.tensor([7])
-    ragged = (torch.tensor([4, 4]), mask, sources, seed, 0, 0, -1e9, 0.25)
+    ragged = (x[0].new_empty(0), torch.tensor([4, 4]), mask, sources, seed, 0, 0, -1e9, 0.25)
     torch.library.opcheck(torch.ops.triad.triangle.default, [*[t.detach().requires_grad_() for t in x], *ragged])
     with torch.no_grad():
         o, maximum, inverse = _operators.triangle(*x, *ragged)
         torch.library.opcheck(torch.ops.triad.triangle_grad.default,
-                              [torch.ones_like(o), o, maximum, inverse, *x, *ragged])
+                              [torch.ones_like(o), o, maximum, inverse, *x, *ragged, 0])
 
 
 def test_stacked_projections_give_the_same():
     x = tensors(2, 5, 2, 3)
     nothing = torch.empty(0, dtype=torch.int64)
-    how = (nothing, torch.empty(0, dtype=torch.bool), nothing, nothing, 5, 0, -1e9, 0.0)
+    how = (x[0].new_empty(0), nothing, torch.empty(0, dtype=torch.bool), nothing, nothing, 5, 0, -1e9, 0.0)
     f = lambda *t: _operators.triangle_stacked(torch.stack([a.reshape(-1, 2, 3) for a in t], 1), *how)[0]
     g = lambda *t: triangular_attention(*t).reshape(-1, 2, 3)
     assert_alike(gradients(f, x), gradients(g, x), 1e-15)

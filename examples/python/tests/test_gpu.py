@@ -108,8 +108,8 @@ def test_dropout_keeps_what_a_seed_says_here_and_on_the_host():
 
     def by_seed(device):
         none = torch.empty(0, dtype=torch.int64, device=device)
-        how = (nothing, torch.empty(0, dtype=torch.bool, device=device), none, torch.tensor([7], device=device), 12, 0,
-               -1e9, 0.4)
+        how = (x[0].new_empty(0, device=device), nothing, torch.empty(0, dtype=torch.bool, device=device), none,
+               torch.tensor([7], device=device), 12, 0, -1e9, 0.4)
         return _operators.triangle(*[t.to(device) for t in rows], *how)[0]
 
     assert_alike([by_seed(GPU)], [by_seed("cpu")], 2e-5)
@@ -130,11 +130,11 @@ def test_strides_do_not_matter():
 def test_operators_keep_pytorchs_rules():
     x = [t.detach().reshape(-1, 2, 4) for t in nodes(2, 4, 2, 4)]
     nothing, none = torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64, device=GPU)
-    how = (nothing, torch.empty(0, dtype=torch.bool, device=GPU), none, none, 4, 0, -1e9, 0.0)
+    how = (x[0].new_empty(0), nothing, torch.empty(0, dtype=torch.bool, device=GPU), none, none, 4, 0, -1e9, 0.0)
     torch.library.opcheck(torch.ops.triad.triangle.default, [*[t.clone().requires_grad_() for t in x], *how])
     torch.library.opcheck(torch.ops.triad.triangle_stacked.default, [torch.stack(x, 1).requires_grad_(), *how])
-    ragged = (torch.tensor([4, 4]), torch.rand(2 * 4 ** 3, device=GPU) > 0.5, torch.tensor([2, 3], device=GPU),
-              torch.tensor([7], device=GPU), 0, 0, -1e9, 0.25)
+    ragged = (x[0].new_empty(0), torch.tensor([4, 4]), torch.rand(2 * 4 ** 3, device=GPU) > 0.5,
+              torch.tensor([2, 3], device=GPU), torch.tensor([7], device=GPU), 0, 0, -1e9, 0.25)
     torch.library.opcheck(torch.ops.triad.triangle.default, [*[t.clone().requires_grad_() for t in x], *ragged])
     u, states = tensors(3, 2, 4, count=1)[0], tensors(3, 3, 4, count=1)[0]
     torch.library.opcheck(torch.ops.triad.fuse.default, (u, states, none, 0.0))

@@ -20,7 +20,8 @@ def of_one_tensor():
     yield "triangle", lambda x: triangular_attention(x, *others), torch.randn(1, 3, 3, 1, 2)
     nothing = torch.empty(0, dtype=torch.int64)
     how = nothing, torch.empty(0, dtype=torch.bool), nothing, nothing, 3, 0, -1e9, 0.0
-    yield "triangle_stacked", lambda x: _operators.triangle_stacked(x, *how)[0], torch.randn(9, 4, 2, 2)
+    yield "triangle_stacked", lambda x: _operators.triangle_stacked(x, torch.empty(0), *how)[0], torch.randn(9, 4, 2, 2)
+    yield "triangle", lambda x: triangular_attention(*others[:1], *others, bias=x), torch.randn(1, 1, 3, 3, 3)
     yield "(attention|triangle_stacked)", attention, torch.randn(1, 3, 3, 4)
     if not _products.refused:
         weights = torch.randn(5, 4, 4).unbind()
@@ -82,7 +83,8 @@ def test_what_is_not_differentiated_passes_through_transforms():
             y = f(x).sum()
             slope = torch.func.grad(lambda t: (t * f(x).sum()).sum())(torch.ones(()))
             _, tangent = torch.func.jvp(lambda t: t * f(x).sum(), (torch.ones(()),), (torch.ones(()),))
-        assert torch.equal(slope, y) and torch.equal(tangent, y)
+        # Under a transform, a module does not call its one operator, so the last bits may differ.
+        assert torch.allclose(slope, y, atol=1e-6) and torch.allclose(tangent, y, atol=1e-6)
 
 
 def test_trees_over_given_vectors_take_every_transform():

@@ -103,14 +103,14 @@ def attention_by_pytorch(batch: int, n: int):
     import torch
 
     from . import _operators
-    from ._torch_attention import batch_arguments
+    from ._torch_attention import batch_arguments, no_bias
     x = torch.randn(batch * n * n, 4, HEADS, WIDTH // HEADS, requires_grad=True)
     gradient = torch.randn(batch * n * n, HEADS, WIDTH // HEADS)
     how = batch_arguments(x.device, batch, n, None, None, None, 0.0, None, -1e9, 0)
 
     def step():
         x.grad = None
-        _operators.triangle_stacked(x, *how)[0].backward(gradient)
+        _operators.triangle_stacked(x, no_bias(x), *how)[0].backward(gradient)
     return step
 
 

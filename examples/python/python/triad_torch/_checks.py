@@ -35,6 +35,24 @@ def mask_error(given: tuple, expected: tuple) -> ValueError:
     return ValueError(f"mask has shape {given}, expected {expected} or what broadcasts to it{remedy}")
 
 
+def bias_shape(given: tuple, batch, heads, n, triangles) -> tuple:
+    """Returns the shape of a bias with all five axes, which are of size 1 where the given shape lacks them.
+
+    `n` is None for graphs of different sizes, whose bias has one axis."""
+    if n is None:
+        if len(given) == 1 and (given[0] == heads * triangles or given[0] == triangles):
+            return given
+        raise ValueError(f"bias has shape {given}, expected ({heads * triangles},) with offsets, which is (heads, n, "
+                         f"n, n) of one graph after another, or ({triangles},) for all heads alike")
+    expected = (batch, heads, n, n, n)
+    shape = (1,) * (5 - len(given)) + given
+    if len(shape) != 5 or any(size != 1 and size != wanted for size, wanted in zip(shape, expected)):
+        remedy = ("; for one bias of all heads, pass bias[:, None]" if given == (batch, n, n, n) else
+                  "; its axes are batch, heads, i, l and j")
+        raise ValueError(f"bias has shape {given}, expected {expected} or what broadcasts to it{remedy}")
+    return shape
+
+
 def source_count(value) -> int:
     """Returns the number of sources, which is the same for all graphs."""
     count = whole(value, "causal_sources")

@@ -38,7 +38,7 @@ class TriangleCall(ctypes.Structure):
         place="place", type="i", form="i", graphs="i", nodes="i", sizes="p", rows="i", heads="i", width="i", masked="p",
         masks="i", fill="f", sources="p", dropout="f", seed="p", query="rows", key="rows", left="rows", right="rows",
         output="rows", maximum="p", inverse_sum="p", d_output="rows", d_query="rows", d_key="rows", d_left="rows",
-        d_right="rows")
+        d_right="rows", bias="p", biases="i", bias_axes="i", d_bias="p")
 
 
 class FuseCall(ctypes.Structure):

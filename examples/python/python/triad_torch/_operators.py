@@ -78,25 +78,31 @@ def _of_triangle(rows_by_heads: torch.Tensor):
 
 
 @torch.library.register_fake("triad::triangle")
-def _(query, key, left, right, sizes, masked, sources, seed, nodes, form, fill, dropout):
+def _(query, key, left, right, bias, sizes, masked, sources, seed, nodes, form, fill, dropout):
     return _of_triangle(query)
 
 
+def _of_bias_gradient(bias, wanted):
+    return bias.new_empty(bias.shape if wanted and bias.numel() else (0,))
+
+
 @torch.library.register_fake("triad::triangle_grad")
-def _(d_output, output, maximum, inverse_sum, query, key, left, right, sizes, masked, sources, seed, nodes, form, fill,
-      dropout):
+def _(d_output, output, maximum, inverse_sum, query, key, left, right, bias, sizes, masked, sources, seed, nodes, form,
+      fill, dropout, with_bias):
     new, shape = query.new_empty, query.shape
-    return new(shape), new(shape), new(shape), new(shape if has_right(form) else (0, *shape[1:]))
+    return (new(shape), new(shape), new(shape), new(shape if has_right(form) else (0, *shape[1:])),
+            _of_bias_gradient(bias, with_bias))
 
 
 @torch.library.register_fake("triad::triangle_stacked")
-def _(projections, sizes, masked, sources, seed, nodes, form, fill, dropout):
+def _(projections, bias, sizes, masked, sources, seed, nodes, form, fill, dropout):
     return _of_triangle(projections)
 
 
 @torch.library.register_fake("triad::triangle_stacked_grad")
-def _(d_output, output, maximum, inverse_sum, projections, sizes, masked, sources, seed, nodes, form, fill, dropout):
-    return projections.new_empty(projections.shape)
+def _(d_output, output, maximum, inverse_sum, projections, bias, sizes, masked, sources, seed, nodes, form, fill,
+      dropout, with_bias):
+    return projections.new_empty(projections.shape), _of_bias_gradient(bias, with_bias)
 
 
 @torch.library.register_fake("triad::attention")
@@ -148,15 +154,18 @@ def _keep_triangle(ctx, inputs, output):
 
 def _triangle_backward(ctx, d_output, _maximum, _inverse_sum):
     *tensors, o, maximum, inverse_sum = ctx.saved_tensors
-    dq, dk, dl, dr = _triangle_grad(d_output, o, maximum, inverse_sum, *tensors, ctx.nodes, ctx.form, ctx.fill,
-                                    ctx.dropout)
-    return dq, dk, dl, dr if has_right(ctx.form) else None, *[None] * 8
+    with_bias = ctx.needs_input_grad[4]
+    dq, dk, dl, dr, d_bias = _triangle_grad(d_output, o, maximum, inverse_sum, *tensors, ctx.nodes, ctx.form, ctx.fill,
+                                            ctx.dropout, int(with_bias))
+    return dq, dk, dl, dr if has_right(ctx.form) else None, d_bias if with_bias else None, *[None] * 8
 
 
 def _triangle_stacked_backward(ctx, d_output, _maximum, _inverse_sum):
     *tensors, o, maximum, inverse_sum = ctx.saved_tensors
-    return _triangle_stacked_grad(d_output, o, maximum, inverse_sum, *tensors, ctx.nodes, ctx.form, ctx.fill,
-                                  ctx.dropout), *[None] * 8
+    with_bias = ctx.needs_input_grad[1]
+    dx, d_bias = _triangle_stacked_grad(d_output, o, maximum, inverse_sum, *tensors, ctx.nodes, ctx.form, ctx.fill,
+                                        ctx.dropout, int(with_bias))
+    return dx, d_bias if with_bias else None, *[None] * 8
 
 
 torch.library.register_autograd("triad::triangle", _triangle_backward, setup_context=_keep_triangle)

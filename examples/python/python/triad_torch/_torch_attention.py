@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from . import _arrays, _checks, _operators, _weights
-from .attention import _expect_shapes, form_number, has_right, sizes_of
+from .attention import _expect_shapes, expect_bias_form, form_number, has_right, sizes_of
 
 _computed = {torch.float32: torch.float32, torch.float64: torch.float64, torch.bfloat16: torch.float32,
              torch.float16: torch.float32}
@@ -69,6 +69,24 @@ def _masked(mask, shape: tuple, device) -> torch.Tensor:
     return mask.logical_not().contiguous()
 
 
+def no_bias(x: torch.Tensor) -> torch.Tensor:
+    """Returns the operators' argument for no bias, in the type and on the device of x."""
+    return x.new_empty(0)
+
+
+def bias_argument(bias, x: torch.Tensor, batch, heads, n, triangles, form: int) -> torch.Tensor:
+    """Returns the operators' argument for a bias of the scores.  x is a projection in the type for computing."""
+    if bias is None:
+        return no_bias(x)
+    computed = expect_type(bias, "bias")
+    expect_bias_form(form)
+    if computed != x.dtype and not torch.is_autocast_enabled(x.device.type):
+        raise TypeError(f"bias is {bias.dtype}, expected {x.dtype} or a type that is computed in it")
+    if bias.device != x.device:
+        raise ValueError(f"bias lies on {bias.device}, and the rest on {x.device}")
+    return bias.reshape(_checks.bias_shape(tuple(bias.shape), batch, heads, n, triangles)).to(x.dtype)
+
+
 def _sources(given, batch: int, device) -> torch.Tensor:
     """Returns the number of sources of each graph, int64 (batch)."""
     if given is None:
@@ -96,17 +114,18 @@ def batch_arguments(device, batch, n, sizes, mask, causal_sources, dropout_p, ge
     return counts, masked, sources, seed, n if n is not None else 0, form, float(fill), dropout_p
 
 
-def asked_weights(rows_of_query, rows_of_key, edges, how, scale, n: int) -> torch.Tensor:
+def asked_weights(rows_of_query, rows_of_key, edges, bias, how, scale, n: int) -> torch.Tensor:
     """Returns the attention weights of edges, in the type of the rows: (b, edges, heads, n), for the flat form 2 n.
 
-    The rows (b, edges, terms, heads, width) are those of query_rows() and key_rows(), `edges` two tensors (edges), and
-    `how` the operators' arguments from batch_arguments()."""
+    The rows (b, edges, terms, heads, width) are those of query_rows() and key_rows(), `edges` two tensors (edges),
+    `bias` the operators' argument from bias_argument(), and `how` those from batch_arguments()."""
     _, masked, sources, _, _, form, fill, _ = how
     i, j = edges
     scale = rows_of_query.shape[-1] ** -0.5 if scale is None else scale
     with torch.autocast(i.device.type, enabled=False):
-        return _weights.weights(torch, rows_of_query, rows_of_key, i, j, masked if masked.numel() else None,
-                                sources if sources.numel() else None, scale, form, fill, n)
+        return _weights.weights(torch, rows_of_query, rows_of_key, i, j, bias if bias.numel() else None,
+                                masked if masked.numel() else None, sources if sources.numel() else None, scale, form,
+                                fill, n)
 
 
 def edges_on(device, return_weights, n: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -115,7 +134,8 @@ def edges_on(device, return_weights, n: int) -> tuple[torch.Tensor, torch.Tensor
     return torch.tensor(i, dtype=torch.int64, device=device), torch.tensor(j, dtype=torch.int64, device=device)
 
 
-def of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, form, offsets, fill, return_weights):
+def of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, form, offsets, fill, return_weights,
+               bias):
     given = {"q": q, "k": k, "v1": v1}
     if has_right(form):
         given["v2"] = v2
@@ -137,8 +157,10 @@ def of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
         sizes = sizes_of(offsets, q.shape[0])
         batch, n = len(sizes), None
     edges = None if return_weights is None else edges_on(q.device, return_weights, n)
+    triangles = None if sizes is None else int((sizes ** 3).sum())
+    of_scores = bias_argument(bias, q.new_empty(0, dtype=computed), batch, heads, n, triangles, form)
     if q.numel() == 0:  # no queries; the empty sums connect the result with its operands for autograd
-        o = sum(x.sum() for x in given.values()) + torch.zeros_like(q)
+        o = sum(x.sum() for x in (*given.values(), *(() if bias is None else (bias,)))) + torch.zeros_like(q)
         terms = 2 * n if edges is not None and form == form_number("flat") else n
         return o if edges is None else (o, q.new_zeros(batch, len(edges[0]), heads, terms))
     rows = [x.to(computed).reshape(-1, heads, width) for x in given.values()]
@@ -147,10 +169,10 @@ def of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
     if not has_right(form):
         rows.append(rows[0].new_empty(0, heads, width))
     how = batch_arguments(q.device, batch, n, sizes, mask, causal_sources, dropout_p, generator, fill, form)
-    o, _, _ = _operators.triangle(*rows, *how)
+    o, _, _ = _operators.triangle(*rows, of_scores, *how)
     o = o.to(q.dtype).reshape(q.shape)
     if edges is None:
         return o
     p = asked_weights(_weights.query_rows(q.to(computed), *edges, form),
-                      _weights.key_rows(torch, k.to(computed), *edges, form), edges, how, scale, n)
+                      _weights.key_rows(torch, k.to(computed), *edges, form), edges, of_scores, how, scale, n)
     return o, p.to(q.dtype)

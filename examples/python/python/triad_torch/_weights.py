@@ -45,12 +45,19 @@ def key_rows(module, x, i, j, form: int):
     return module.concatenate([x[:, i], into], 2) if form == _flat else into
 
 
-def weights(module, query, key, i, j, masked, sources, factor: float, form: int, fill: float, n: int):
+def _bias_rows(bias, i, j):
+    """Returns the bias (b or 1, edges, heads or 1, n or 1) of the edges (i, j).  An axis of size 1 has only place 0."""
+    i, j = (nodes if bias.shape[axis] != 1 else nodes * 0 for nodes, axis in ((i, 2), (j, 4)))
+    return bias.swapaxes(3, 4)[:, :, i, j].swapaxes(1, 2)
+
+
+def weights(module, query, key, i, j, bias, masked, sources, factor: float, form: int, fill: float, n: int):
     """Returns the attention weights of the edges (i, j), without dropout: (b, edges, heads, n), or (b, edges, heads,
     2 n) for the flat form.
 
     query, key   the rows from query_rows() and key_rows(): (b, edges, n or 1 or 2 n, heads, width).
     i, j         whole numbers (edges).
+    bias         (b, heads, n, n, n) with a size of 1 along each axis that it lacks; or None.
     masked       bool (b, n, n, n), True where a triangle is excluded; or None.
     sources      whole numbers (b) of the causal form; or None.
     factor       factor of the scores; the score of an excluded triangle is fill.
@@ -58,6 +65,8 @@ def weights(module, query, key, i, j, masked, sources, factor: float, form: int,
     scores = (query * key).sum(-1).swapaxes(2, 3) * factor  # (b, edges, heads, terms)
     terms = 2 * n if form == _flat else n
     scores = module.broadcast_to(scores, (*scores.shape[:3], terms))
+    if bias is not None:
+        scores = scores + _bias_rows(bias, i, j)
     if masked is not None:
         excluded = masked.swapaxes(2, 3)[:, i, j][:, :, None]
         if form == _flat:  # the terms (i, z) and (z, j) belong to the same triangle

@@ -55,6 +55,12 @@ def sizes_of(offsets, rows: int) -> np.ndarray:
     return nodes
 
 
+def expect_bias_form(form: int) -> None:
+    if form == _forms["flat"]:
+        raise ValueError("bias is given with the form 'flat', expected another form: its scores have no bias; leave "
+                         "bias out")
+
+
 def _expect_right(v2, number: int, form: str) -> None:
     if has_right(number) and v2 is None:
         raise ValueError(f"the form {form!r} needs v2")
@@ -64,11 +70,13 @@ def _expect_right(v2, number: int, form: str) -> None:
 
 def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = None, scale: float | None = None,
                          dropout_p: float = 0.0, generator: Any = None, causal_sources: Any = None, form: str = "full",
-                         *, offsets: Any = None, fill: float = -1e9, return_weights: Any = None) -> Any:
+                         *, offsets: Any = None, fill: float = -1e9, return_weights: Any = None,
+                         bias: Any = None) -> Any:
     """Edge (i, j) of a graph attends over the middle node l of all triangles (i, l), (l, j) (Edge Transformer,
     equations 5 to 8):
 
-        o[i, j] = sum over l of  p[i, l, j] v1[i, l] * v2[l, j],    p = softmax over l of  scale q[i, l] . k[l, j]
+        o[i, j] = sum over l of  p[i, l, j] v1[i, l] * v2[l, j]
+        p[i, l, j] = softmax over l of  scale q[i, l] . k[l, j] + bias[i, l, j]
 
     for each head.  No array of size n^3 times the width is ever stored.
 
@@ -94,6 +102,11 @@ def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = No
                    without dropout, (batch, pairs, heads, n), in the type of q.  In the flat form the last axis is 2 n:
                    first the edges (i, z), then (z, j).  The weights of tensors are differentiable.  There are no
                    weights with `offsets`.
+    bias           (batch, heads, n, n, n) at [b, h, i, l, j], or what broadcasts to it: added to the scores, before the
+                   mask.  Its gradient is computed if it requires one.  Its type is that of q, or float32 if q is of a
+                   half type.  With `offsets` (heads sum of n^3), which is (heads, n, n, n) of one graph after another,
+                   or (sum of n^3) for all heads alike.  The form "flat" has no bias.  An expanded tensor is copied, so
+                   pass sizes of 1 instead.
 
     Returns o in the shape and type of q.  Accepts tensors of PyTorch in float32, float64, bfloat16 and float16; half
     types are computed in float32.  For tensors, the function is differentiable once.  Also accepts NumPy's arrays and
@@ -112,9 +125,9 @@ def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = No
     if _arrays.is_torch(q):
         from ._torch_attention import of_tensors
         return of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, number, offsets, fill,
-                          return_weights)
+                          return_weights, bias)
     return _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, number, offsets, fill,
-                      return_weights)
+                      return_weights, bias)
 
 
 def _read_all(given: dict[str, Any], ragged: bool) -> dict[str, np.ndarray]:
@@ -140,7 +153,25 @@ def _masked(mask, shape: tuple) -> np.ndarray:
     return np.ascontiguousarray(~mask).view(np.uint8)
 
 
-def _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, form, offsets, fill, return_weights):
+def _bias(bias, query: np.ndarray, form: int, batch: int, n: int | None, triangles: int) -> np.ndarray:
+    """Returns a bias in the type for computing, with all five axes, or with one for graphs of different sizes."""
+    expect_bias_form(form)
+    numbers = _arrays.computed(_arrays.read(bias, "bias"))
+    if numbers.dtype != query.dtype:
+        raise TypeError(f"bias is {numbers.dtype}, expected {query.dtype} or a type that is computed in it")
+    shape = _checks.bias_shape(numbers.shape, batch, query.shape[-2], n, triangles)
+    return np.ascontiguousarray(numbers.reshape(shape))
+
+
+def _axes_of(bias: np.ndarray, expected: tuple) -> int:
+    """Returns the axes of a bias as the kernels' bits: graphs, heads, i, l and j."""
+    if bias.ndim == 1:
+        return 0b11101 if bias.size == expected[-1] else 0b11111
+    return sum(1 << axis for axis in range(5) if bias.shape[axis] == expected[axis])
+
+
+def _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, form, offsets, fill, return_weights,
+               bias):
     given = {"q": q, "k": k, "v1": v1, **({} if v2 is None else {"v2": v2})}
     arrays = _read_all(given, offsets is not None)
     query = arrays["q"]
@@ -163,6 +194,11 @@ def _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
     _arrays.expect_generator(generator)
     if dropout_p > 0:
         beside["seed"] = _arrays.seed(generator)
+    if bias is not None:
+        n, triangles = None if offsets is not None else query.shape[1], int((sizes ** 3).sum())
+        beside["bias"] = _bias(bias, query, form, len(sizes), n, triangles)
+        call.biases = beside["bias"].size
+        call.bias_axes = _axes_of(beside["bias"], (triangles,) if n is None else (len(sizes), heads, n, n, n))
     for field, x in beside.items():
         setattr(call, field, x.ctypes.data)
     for field, name in (("query", "q"), ("key", "k"), ("left", "v1"), ("right", "v2")):
@@ -179,6 +215,6 @@ def _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
     i, j = (np.array(nodes, dtype=np.int64) for nodes in edges)
     masked = beside["masked"].view(np.bool_) if "masked" in beside else None
     p = _weights.weights(np, _weights.query_rows(arrays["q"], i, j, form),
-                         _weights.key_rows(np, arrays["k"], i, j, form), i, j, masked, beside.get("sources"),
-                         width ** -0.5, form, fill, query.shape[1])
+                         _weights.key_rows(np, arrays["k"], i, j, form), i, j, beside.get("bias"), masked,
+                         beside.get("sources"), width ** -0.5, form, fill, query.shape[1])
     return _arrays.give_back(output, q), _arrays.give_back(p, q)

@@ -11,8 +11,8 @@ from torch.nn import functional as F
 
 from . import _checks, _operators, _projections, _weights
 from ._pretrained import Pretrained
-from ._torch_attention import (asked_weights, batch_arguments, edges_on, expect_dense, expect_type,
-                               numbers_are_at_hand)
+from ._torch_attention import (asked_weights, batch_arguments, bias_argument, edges_on, expect_dense, expect_type,
+                               no_bias, numbers_are_at_hand)
 from .attention import form_number, has_right
 
 __all__ = ["TriangularAttention", "EdgeTransformerLayer", "EdgeTransformer", "FuseAttention", "fuse_attention"]
@@ -82,12 +82,13 @@ class TriangularAttention(nn.Module):
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None, causal_sources: Any = None,
                 generator: torch.Generator | None = None, fill: float = -1e9,
-                return_weights: Iterable[tuple[int, int]] | None = None
+                return_weights: Iterable[tuple[int, int]] | None = None, bias: torch.Tensor | None = None
                 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         """x (b, n, n, width): the state of edge (i, j) at [b, i, j].  Returns a tensor of the same shape, or a pair
         with the attention weights of the edges in return_weights.
 
-        mask, causal_sources, generator, fill and return_weights are those of triangular_attention().  True in mask
+        mask, causal_sources, generator, fill, return_weights and bias are those of triangular_attention().  bias is
+        added to the scores; the biases of projections are another argument, of the constructor.  True in mask
         means that a triangle takes part; 1 in the released program's mask means that it does not.  If pad (b, n) is
         True for padding nodes, pass mask=~pad[:, None, :, None]."""
         expect_dense(x, "x")
@@ -97,7 +98,7 @@ class TriangularAttention(nn.Module):
         rate = self.dropout if self.training else 0.0
         parts = [self.linears[name] for name in (*self._stacked, self._output)]
         edges = None if return_weights is None else edges_on(x.device, return_weights, n)
-        one_call = _projections.type_in_one_call(parts, x) if x.numel() else None
+        one_call = _projections.type_in_one_call(parts, x) if x.numel() and bias is None else None
         if one_call is not None:
             how = batch_arguments(x.device, b, n, None, mask, causal_sources, rate, generator, fill, self._form)
             y = self._in_one_call(parts, x, one_call, how)
@@ -106,29 +107,31 @@ class TriangularAttention(nn.Module):
             # The operator keeps its projections to itself, so those of the edges are computed again.
             query = parts[0](_weights.query_rows(x, *edges, self._form))
             key = parts[1](_weights.key_rows(torch, x, *edges, self._form))
-            return y, self._weights_of(query, key, edges, how, n)
+            return y, self._weights_of(query, key, edges, None, how, n)
         projected = _projections.side_by_side({f"linears.{name}": self.linears[name] for name in self._stacked}, x)
         computed = expect_type(projected, "x")
+        of_scores = bias_argument(bias, projected.new_empty(0, dtype=computed), b, self.heads, n, None, self._form)
         if x.numel() == 0:
-            y = self.linears[self._output](projected[..., :d] * 0)
+            nothing = projected[..., :d] * 0 + of_scores.sum()  # connects the result with its operands for autograd
+            y = self.linears[self._output](nothing.to(projected.dtype))
             terms = 2 * n if self.form == "flat" else n
             return y if edges is None else (y, projected.new_zeros(b, len(edges[0]), self.heads, terms))
         how = batch_arguments(x.device, b, n, None, mask, causal_sources, rate, generator, fill, self._form)
         o, _, _ = _operators.triangle_stacked(
-            projected.to(computed).view(b * n * n, len(self._stacked), self.heads, d // self.heads), *how)
+            projected.to(computed).view(b * n * n, len(self._stacked), self.heads, d // self.heads), of_scores, *how)
         y = self.linears[self._output](o.view(b, n, n, d).to(projected.dtype))
         if edges is None:
             return y
         query = _weights.query_rows(projected[..., :d], *edges, self._form)
         key = _weights.key_rows(torch, projected[..., d:2 * d], *edges, self._form)
-        return y, self._weights_of(query, key, edges, how, n)
+        return y, self._weights_of(query, key, edges, of_scores, how, n)
 
-    def _weights_of(self, query, key, edges, how, n: int) -> torch.Tensor:
+    def _weights_of(self, query, key, edges, bias, how, n: int) -> torch.Tensor:
         """Returns the attention weights of edges, in the type for computing.  The query and the key are projected rows
         (b, edges, terms, width)."""
         computed = expect_type(query, "x")
         query, key = (t.to(computed).unflatten(-1, (self.heads, -1)) for t in (query, key))
-        return asked_weights(query, key, edges, how, None, n)
+        return asked_weights(query, key, edges, no_bias(query) if bias is None else bias, how, None, n)
 
     def _in_one_call(self, parts: list, x: torch.Tensor, result: torch.dtype, how: tuple) -> torch.Tensor:
         """Computes the projections, the triangles and the output projection by one operator."""
