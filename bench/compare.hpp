@@ -79,9 +79,11 @@ class sampled_triangle {
       auto const graph = random.below(static_cast<std::uint32_t>(g_.dims.graphs));
       auto const nodes = static_cast<std::uint32_t>(g_.size(graph));
       index_t const a = random.below(nodes), b = random.below(nodes);
-      for (index_t c = 0; c < t_.heads; ++c)
-        if (auto wrong = check_edge(triad::reference::triangle_head<float>(t_, x_, g_, graph, c), a, b, dx))
-          return wrong;
+      for (index_t c = 0; c < t_.heads; ++c) {
+        head const at(t_, x_, g_, graph, c);
+        if (auto wrong = check_edge(at, a, b, dx)) return wrong;
+        if (auto wrong = check_bias(at, dx.bias.of_head(g_, graph, c, t_.heads), a, b, dx.bias.axes)) return wrong;
+      }
     }
     return std::nullopt;
   }
@@ -108,6 +110,20 @@ class sampled_triangle {
       delta += static_cast<double>(d_o_(row, at.column(e))) * static_cast<double>(o_(row, at.column(e)));
     }
     return p * (dp - delta) / std::sqrt(static_cast<double>(at.width));
+  }
+
+  /// Compares the gradient of the bias of one edge, if no axis is shared.
+  verdict check_bias(head const& at, triad::triangle_bias_head<float> const& d_bias, index_t a, index_t b,
+                     triad::triangle_bias_axes const& axes) const {
+    if (d_bias.data == nullptr || !axes.all()) return std::nullopt;
+    auto const p = weights(at, a, b);
+    std::vector<float> found;
+    std::vector<double> expected;
+    for (index_t l = 0; l < at.n; ++l) {
+      found.push_back(d_bias.at(a, l, b));
+      expected.push_back(slope(at, a, l, b, p[static_cast<std::size_t>(l)]) * std::sqrt(static_cast<double>(at.width)));
+    }
+    return compare("(one sampled edge) the gradient of the bias", found.data(), expected.data(), at.n);
   }
 
   verdict check_edge(head const& at, index_t a, index_t b, triad::triangle_projections<float> const& dx) const {

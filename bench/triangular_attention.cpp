@@ -1,8 +1,10 @@
 // Times triangular attention with its projections, in inference and in training, and the papers' method for comparison.
-// Also times the causal form and the plain form, both without projections.
+// Also times the causal form, a bias of the scores, and the plain form, all without projections.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "triad/layers/triangular_attention.hpp"
+
+#include <optional>
 
 #include "check.hpp"
 #include "layer_check.hpp"
@@ -49,19 +51,20 @@ void add(std::string const& name, triangle_form form, shape const& z) {
     });
 }
 
-/// Benchmarks the operation without its projections.  With projections, the time that the causal form saves would be
-/// hard to see.
-void add_alone(shape const& z) {
+/// Benchmarks the operation without its projections.  With projections, the time that the causal form saves, or that a
+/// bias takes, would be hard to see.
+void add_alone(shape const& z, std::string const& what = "triangle",
+               std::optional<triad::triangle_bias_axes> const& bias = {}) {
   for (bool const train : {false, true}) {
-    std::string const name = "triangle" + std::string(train ? "/train/" : "/forward/") + z.name();
+    std::string const name = what + std::string(train ? "/train/" : "/forward/") + z.name();
     benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
       auto const bytes = static_cast<std::size_t>(z.rows() * z.d) * 4 * 24;  // including the arrays of the projections
       if (!may_time(state, name + z.name() + precision_suffix(), bytes,
-                    [&] { return triangle_problem(machine(), triangle_form::full, z).check(); }))
+                    [&] { return triangle_problem(machine(), triangle_form::full, z, bias).check(); }))
         return;
       work_model model;
       model.triangle(triangle_form::full, z.b, z.n, z.d, z.h, train, 1, z.share_of_triples());
-      triangle_problem p(machine(), triangle_form::full, z);
+      triangle_problem p(machine(), triangle_form::full, z, bias);
       time_work(state, {.model = model}, [&] { p.run(train); });
       state.counters["share_of_triples"] = z.share_of_triples();
     })->Unit(benchmark::kMillisecond);
@@ -107,6 +110,11 @@ void add_materialising(shape const& z) {
   // Narrow heads, whose graphs are in tiles from fewer nodes on (cpu/triangle/small.hpp).
   for (index_t const d : {32, 64, 128})
     for (index_t const n : {12, 16, 20}) add_alone({9000 / (n * n), n, d, 4});
+  // A bias of each triangle, and one that all graphs and all sources share, as the edges (l, j) may give it.
+  shape const of_bias{1, 64, 200, 4};
+  add_alone(of_bias);
+  add_alone(of_bias, "triangle_with_bias", triad::triangle_bias_axes{});
+  add_alone(of_bias, "triangle_with_shared_bias", triad::triangle_bias_axes{.graphs = false, .i = false});
   return true;
 }();
 

@@ -94,8 +94,8 @@ TRIAD_HOST_DEVICE constexpr index_t causal_end(index_t sources, index_t n, index
   return end < n ? end : n;
 }
 
-/// Queries, keys and values of every edge, and a bias of the scores.  If S is T const, they are inputs.  If S is T, they
-/// are the gradients of the inputs.
+/// Queries, keys and values of every edge, and a bias of the scores.  If S is T const, they are inputs.  If S is T,
+/// they are the gradients of the inputs.
 template <class S>
 struct triangle_projections {
   matrix<S> query, key, left_value;  // (rows, d) each, heads side by side
