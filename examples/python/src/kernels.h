@@ -50,13 +50,13 @@ typedef struct {
   uint8_t const* masked;  // (masks) [i][l][j]: 1 if the score becomes `fill`; or null
   int64_t masks;          // number of its bytes: sum of n^3
   double fill;
-  int64_t const* sources;                        // (b) causal: number of source nodes, which come first; or null
-  double dropout;                                // rate
-  uint64_t const* seed;                          // (1) in the same memory as the data; not read if the rate is 0
-  triad_rows query, key, left, right;            // (sum of n^2, h k); right: null if the form has no second value
-  triad_rows output;                             // (sum of n^2, h k)
-  void *maximum, *inverse_sum;                   // (sum of n^2, h): the statistics of the softmax, for backward
-  triad_rows d_output;                           // this and the rest: for triad_triangle_grad only
+  int64_t const* sources;              // (b) causal: number of source nodes, which come first; or null
+  double dropout;                      // rate
+  uint64_t const* seed;                // (1) in the same memory as the data; not read if the rate is 0
+  triad_rows query, key, left, right;  // (sum of n^2, h k); right: null if the form has no second value
+  triad_rows output;                   // (sum of n^2, h k)
+  void *maximum, *inverse_sum;         // (sum of n^2, h): the statistics of the softmax, for backward
+  triad_rows d_output;                 // this and the rest: for triad_triangle_grad only
   triad_rows d_query, d_key, d_left, d_right;
   void const* bias;   // (biases), contiguous: added to the scores; or null
   int64_t biases;     // number of its elements
@@ -81,8 +81,8 @@ typedef struct {
   void* saved;                   // triad_attention_saved() numbers of float32, for backward
   void const* d_y;               // this and the rest: for triad_attention_grad only
   void* d_x;                     // null: not computed
-  void* d_weights;  // (p + 1, h k, h k)
-  void* d_bias;     // (p + 1, h k), or null
+  void* d_weights;               // (p + 1, h k, h k)
+  void* d_bias;                  // (p + 1, h k), or null
 } triad_attention_call;
 
 /// Returns how many numbers of float32 a call saves: those of the rows, and the stacked weights of the projections.
