@@ -24,10 +24,8 @@ def close(ours, theirs, scale=None):
 
 
 @pytest.mark.parametrize("kind", ["rat", "rrat"])
-def test_the_released_models_load_and_agree(kind, golden):
-    files = sorted(golden.glob(f"{kind}__*.f64.safetensors"))
-    assert files, f"no {kind} in {golden}"
-    for path in files:
+def test_the_released_models_load_and_agree(kind, golden_files):
+    for path in golden_files(kind):
         tensors, texts = read_safetensors(path)
         c = json.loads(texts["config"])
         model = RelationTransformer(tensors["param/encoder.embedding.weight"].shape[0], c["target_size"], c["d"],
