@@ -75,7 +75,8 @@ struct torch_triangle_case {
   index_t heads = 2, width = 5;
   bool masked = false, causal = false;
   double dropout = 0;
-  bool stacked = false;  // the four projections of an edge are side by side, as a module stores them
+  bool stacked = false;         // the four projections of an edge are side by side, as a module stores them
+  std::int64_t bias_axes = -1;  // the axes of a bias, as bits; -1: no bias
 };
 
 /// Checks that the value and the gradients from the table's kernels equal those of the reference in double.
@@ -121,10 +122,23 @@ void check_torch_triangle(triad_kernels const& kernels, triad_place const& place
   if (z.causal) how.sources = make_vec(static_cast<index_t const*>(sources.data()), b);
   how.dropout = {z.dropout, 0x7472696164, 0, seed.data()};
   auto const none = make_matrix<double const>(nullptr, 0, 0, 0);
-  triangle_projections<double const> const operands{matrix_of(in[0], d), matrix_of(in[1], d), matrix_of(in[2], d),
-                                                    right ? matrix<double const>(matrix_of(in[3], d)) : none};
-  triangle_projections<double> const gradients{matrix_of(dx[0], d), matrix_of(dx[1], d), matrix_of(dx[2], d),
-                                               right ? matrix_of(dx[3], d) : make_matrix<double>(nullptr, 0, 0, 0)};
+  auto const has = [&](std::int64_t axis) { return (z.bias_axes & axis) != 0; };
+  triangle_bias_axes const axes{has(triad_axis_graphs), has(triad_axis_heads), has(triad_axis_i), has(triad_axis_l),
+                                has(triad_axis_j)};
+  index_t const biases = z.bias_axes < 0 ? 0 : axes.count(dims, z.heads);
+  auto const bias = torch_numbers<float>(biases, 3);
+  std::vector<double> const wide_bias(bias.begin(), bias.end());
+  std::vector<double> d_bias(wide_bias.size());
+  triangle_projections<double const> const operands{matrix_of(in[0], d),
+                                                    matrix_of(in[1], d),
+                                                    matrix_of(in[2], d),
+                                                    right ? matrix<double const>(matrix_of(in[3], d)) : none,
+                                                    {make_vec(wide_bias.data(), biases), axes}};
+  triangle_projections<double> const gradients{matrix_of(dx[0], d),
+                                               matrix_of(dx[1], d),
+                                               matrix_of(dx[2], d),
+                                               right ? matrix_of(dx[3], d) : make_matrix<double>(nullptr, 0, 0, 0),
+                                               {make_vec(d_bias.data(), biases), axes}};
   reference::backend ex;
   std::vector<double> scratch_memory(1 << 20);
   arena scratch(scratch_memory.data(), scratch_memory.size() * sizeof(double));
@@ -145,6 +159,10 @@ void check_torch_triangle(triad_kernels const& kernels, triad_place const& place
   c.fill = -1e9;
   if (z.causal) c.sources = arrays.put(sources);
   c.dropout = z.dropout, c.seed = arrays.put(seed);
+  if (z.bias_axes >= 0) {
+    c.bias = arrays.put(std::vector<T>(bias.begin(), bias.end()));
+    c.biases = biases, c.bias_axes = z.bias_axes;
+  }
   triad_rows* const places[] = {&c.query, &c.key, &c.left, &c.right};
   std::vector<T> together;
   for (auto const v : x) together.push_back(static_cast<T>(v));
@@ -167,7 +185,15 @@ void check_torch_triangle(triad_kernels const& kernels, triad_place const& place
   T* const d_all = arrays.template room<T>(rows * 4 * d);
   for (index_t p = 0; p < (right ? 4 : 3); ++p)
     *d_places[p] = {z.stacked ? d_all + p * d : arrays.template room<T>(rows * d), stride};
+  if (z.bias_axes >= 0) c.d_bias = arrays.template room<T>(biases);
   REQUIRE(torch_call(kernels.triangle_grad, c) == "");
+  if (z.bias_axes >= 0) {
+    expect_near(arrays.template get<T>(c.d_bias, biases), d_bias);
+    auto other = c;
+    ++other.biases;
+    CHECK_THAT(torch_call(kernels.triangle, other),
+               contains("the bias has " + std::to_string(biases + 1) + " numbers"));
+  }
   auto const got = arrays.template get<T>(d_all, rows * 4 * d);
   for (index_t p = 0; p < (right ? 4 : 3); ++p) {
     CAPTURE(p);
@@ -276,9 +302,12 @@ void check_torch_kernels(triad_kernels const& kernels, triad_place const& place,
       {.sizes = {4, 3}, .form = flat},
       {.sizes = {7, 16}, .causal = true},
       {.sizes = {13, 4}, .dropout = 0.4, .stacked = true},
+      {.sizes = {3, 0, 5}, .masked = true, .bias_axes = 31},
+      {.sizes = {5, 5}, .causal = true, .dropout = 0.3, .bias_axes = triad_axis_heads | triad_axis_l | triad_axis_j},
+      {.sizes = {4, 2}, .form = attention_ablation, .stacked = true, .bias_axes = triad_axis_graphs | triad_axis_l},
   };
   for (auto const& z : cases) {
-    CAPTURE(static_cast<int>(z.form), z.sizes, z.masked, z.causal, z.dropout, z.stacked);
+    CAPTURE(static_cast<int>(z.form), z.sizes, z.masked, z.causal, z.dropout, z.stacked, z.bias_axes);
     check_torch_triangle<float>(kernels, place, memory, z);
     check_torch_triangle<double>(kernels, place, memory, z);
   }
