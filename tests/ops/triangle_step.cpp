@@ -244,6 +244,11 @@ TEST_CASE("a step refuses what does not fit, with a sentence") {
   CHECK_THROWS_WITH(run(at.first_row(1), 3), contains("o is (3, 6), expected (4, 6)"));
   at.step = 1;
   CHECK_THROWS_WITH(run(at.first_row(1), 4), contains("owner is (4, 1), expected (4, 2)"));
+  auto biased = p.split<double const>(p.cache.data(), 5);
+  biased.bias.values = make_vec<double const>(p.cache.data(), 8);
+  CHECK_THROWS_WITH((triangle_step<reference::backend, double>(ex, scratch, p.s.form, 2, biased, at, shell_edges::all,
+                                                               make_matrix(o.data(), 4, p.d, p.d))),
+                    contains("triangle_step: a bias, expected none"));
 }
 
 }  // namespace ops_triangle_step_tests
