@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from triad_torch import (EdgeTransformer, EdgeTransformerLayer, Roles, TriangularAttention, _operators, bind, car, cdr,
-                         cons, fuse_attention, graft, root, triangular_attention)
+from triad_torch import (EdgeTransformer, EdgeTransformerLayer, Roles, TriangularAttention, _kernels, _operators, bind,
+                         car, cdr, cons, fuse_attention, graft, root, triangular_attention)
 from triad_torch._formulas import EinsumAttention, by_einsum
 from triad_torch.runs import read_safetensors
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch finds no GPU")
+pytestmark = [pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch finds no GPU"),
+              pytest.mark.skipif(not _kernels.cuda_path().exists(), reason="the package has no kernels for GPUs: it was "
+                                 "built without TRIAD_TORCH_CUDA=ON or AUTO")]
 GPU = "cuda"
 double = torch.float64
 
