@@ -113,7 +113,7 @@ TEST_CASE("an engine computes the gradients by blocks, like the reference") {
           }
           if (factors == cpu::arithmetic::bf16)
             for (auto* const m : {&exact.x, &exact.w})
-              for (auto& v : *m) v = static_cast<double>(cpu::widened(cpu::rounded(static_cast<float>(v))));
+              for (auto& v : *m) v = static_cast<double>(from_bfloat16(to_bfloat16(static_cast<float>(v))));
           cpu::backend ex(2, &engine, factors);
           REQUIRE(cpu::detail::by_blocks(ex, o));
           // The sums of db have dy as it is.
@@ -122,7 +122,7 @@ TEST_CASE("an engine computes the gradients by blocks, like the reference") {
           if (factors == cpu::arithmetic::bf16) {
             problem<double> again(rows, in, out, gap);
             exact.dx = again.dx, exact.dw = again.dw, exact.db = again.db;
-            for (auto& v : exact.dy) v = static_cast<double>(cpu::widened(cpu::rounded(static_cast<float>(v))));
+            for (auto& v : exact.dy) v = static_cast<double>(from_bfloat16(to_bfloat16(static_cast<float>(v))));
             exact.run(reference::backend(), expected);
             exact.db = db;
           }
@@ -166,7 +166,7 @@ TEST_CASE("gradients of an x that is kept in bfloat16 have the bits of gradients
     problem<float> expected(rows, in, out);
     std::vector<triad::bfloat16> x, gate;
     auto const round = [](std::vector<float>& values, std::vector<triad::bfloat16>& to) {
-      for (auto& v : values) to.push_back(cpu::rounded(v)), v = cpu::widened(to.back());
+      for (auto& v : values) to.push_back(to_bfloat16(v)), v = from_bfloat16(to.back());
     };
     round(expected.x, x), round(expected.gate, gate);
     for (bool const has_dx : {true, false})

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "triad/core/bfloat16.hpp"
 #include "triad/core/contracts.hpp"
-#include "triad/core/kept_factor.hpp"
 #include "triad/core/sizes.hpp"
 
 namespace triad {
@@ -38,18 +37,10 @@ struct same_tokens {
   using is_transparent = void;
   bool operator()(std::span<index_t const> a, std::span<index_t const> b) const { return std::ranges::equal(a, b); }
 };
-
-/// Rounds to the nearest bfloat16, ties to even, as products of bfloat16 do.
-inline bfloat16 nearest_bfloat16(float value) {
-  auto const bits = std::bit_cast<std::uint32_t>(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return {static_cast<std::uint16_t>(bits >> 16 | 0x40)};  // not a number
-  return {static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1)) >> 16)};
-}
-inline float widened(bfloat16 value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16); }
 }  // namespace detail
 
-/// How state_cache stores states.  `bfloat16` halves the memory.  It changes no bit of a result if only products of
-/// bfloat16 read the states (--precision bf16).
+/// How state_cache stores states.  `bfloat16` halves the memory.  It changes no bit of a result if only products that
+/// round their factors to bfloat16 read the states.
 enum class stored_states { exact, bfloat16 };
 
 /// The states (rows, e) of sequences.  A sequence is found by its tokens.  It may have more rows than tokens, for marks
@@ -59,15 +50,13 @@ class state_cache {
  public:
   /// `width` is e.  `limit` is the largest number of bytes of states.
   state_cache(index_t width, std::size_t limit, stored_states how = stored_states::exact)
-      : width_(checked_size("state_cache", {"width", width})),
-        limit_(limit),
-        size_(how == stored_states::exact ? sizeof(T) : sizeof(bfloat16)) {
+      : width_(checked_size("state_cache", {"width", width})), limit_(limit), how_(how) {
     TRIAD_EXPECTS((how == stored_states::exact || std::same_as<T, float>),
                   "state_cache: bfloat16 for states that are not float, expected stored_states::exact");
   }
 
   /// The number of bytes of the states of a sequence of `rows` rows.
-  std::size_t bytes_of(index_t rows) const { return static_cast<std::size_t>(rows * width_) * size_; }
+  std::size_t bytes_of(index_t rows) const { return static_cast<std::size_t>(rows * width_) * value_bytes(); }
   /// The number of bytes of all states that are kept.
   std::size_t bytes() const { return bytes_; }
   /// The number of sequences whose states are kept.
@@ -81,18 +70,23 @@ class state_cache {
         states.size() % static_cast<std::size_t>(width_) == 0,
         "state_cache: " + std::to_string(states.size()) + " values, expected rows of " + std::to_string(width_));
     if (has(tokens)) return true;
-    auto const bytes = states.size() * size_;
+    auto const bytes = states.size() * value_bytes();
     if (bytes > limit_ - bytes_) return false;
     auto at = std::make_unique<std::byte[]>(bytes);
-    if (size_ == sizeof(T)) {
+    if (how_ == stored_states::exact) {
       std::ranges::copy(std::as_bytes(states), at.get());
     } else {
       auto* const to = reinterpret_cast<bfloat16*>(at.get());
-      std::ranges::transform(states, to, [](T v) { return detail::nearest_bfloat16(static_cast<float>(v)); });
+      std::ranges::transform(states, to, [](T v) { return to_bfloat16(static_cast<float>(v)); });
     }
     kept_.emplace(std::vector<index_t>(tokens.begin(), tokens.end()), entry{std::move(at), states.size()});
     bytes_ += bytes;
     return true;
+  }
+  /// Rounds states as keep() and copy() do.
+  void round(std::span<T> states) const {
+    if (how_ == stored_states::exact) return;
+    for (T& v : states) v = static_cast<T>(from_bfloat16(to_bfloat16(static_cast<float>(v))));
   }
   /// Copies the kept states of a sequence to `to` (rows, e).  Returns false if they are not kept.
   bool copy(std::span<index_t const> tokens, std::span<T> to) const {
@@ -102,11 +96,11 @@ class state_cache {
     TRIAD_EXPECTS(to.size() == count, "state_cache: memory for " + std::to_string(to.size()) + " values, expected " +
                                           std::to_string(count) + ", which are kept");
     auto const* const from = states.get();
-    if (size_ == sizeof(T))
+    if (how_ == stored_states::exact)
       std::copy_n(from, to.size_bytes(), std::as_writable_bytes(to).data());
     else
       std::transform(reinterpret_cast<bfloat16 const*>(from), reinterpret_cast<bfloat16 const*>(from) + to.size(),
-                     to.begin(), [](bfloat16 v) { return static_cast<T>(detail::widened(v)); });
+                     to.begin(), [](bfloat16 v) { return static_cast<T>(from_bfloat16(v)); });
     return true;
   }
   /// Forgets all states.  Call this function if the encoder has other parameters.
@@ -121,8 +115,11 @@ class state_cache {
     std::size_t count;  // values
   };
 
+  std::size_t value_bytes() const { return how_ == stored_states::exact ? sizeof(T) : sizeof(bfloat16); }
+
   index_t width_;
-  std::size_t limit_, size_, bytes_ = 0;  // size_: bytes of a value
+  std::size_t limit_, bytes_ = 0;
+  stored_states how_;
   std::unordered_map<std::vector<index_t>, entry, detail::token_hash, detail::same_tokens> kept_;
 };
 

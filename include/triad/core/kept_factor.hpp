@@ -13,14 +13,10 @@
 #include <type_traits>
 
 #include "triad/core/arena.hpp"
+#include "triad/core/bfloat16.hpp"
 #include "triad/core/mdspan.hpp"
 
 namespace triad {
-
-/// The upper half of a float.
-struct bfloat16 {
-  std::uint16_t bits;
-};
 
 /// A matrix (rows, d) of S, or of bfloat16.  The other view is empty.
 template <class S, index_t D = dyn>

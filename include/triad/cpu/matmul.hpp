@@ -81,7 +81,7 @@ void finish_block(epilogue<T> const& e, T* block, index_t step, index_t row, ind
         bfloat16 const* const gate = &rounded_gate(r, column);
         float const gate_scale = e.gate_scale;
 #pragma omp simd
-        for (index_t i = 0; i < columns; ++i) y[i] = relu_grad{}(widened(gate[i]), y[i] * gate_scale);
+        for (index_t i = 0; i < columns; ++i) y[i] = relu_grad{}(from_bfloat16(gate[i]), y[i] * gate_scale);
       }
     if (drop) drop_row(kept, scale, r, columns, y, y);
     if (e.residual.extent(0) != 0) {

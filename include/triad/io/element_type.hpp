@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
@@ -12,6 +11,8 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+
+#include "triad/core/bfloat16.hpp"
 
 namespace triad {
 
@@ -81,9 +82,6 @@ inline float from_half(std::uint16_t bits) {
           : std::ldexp(static_cast<float>(1024 + fraction), static_cast<int>(exponent) - 25);
   return (bits >> 15) != 0 ? -magnitude : magnitude;
 }
-/// Converts a bfloat16, which is a float without its last 16 bits.
-inline float from_bfloat16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
-
 /// Calls f(value) with the number at `from`.  The element type `name` decides the C++ type of the value.  A BOOL
 /// becomes 0 or 1.  F16 and BF16 become float.
 template <class F>
@@ -93,7 +91,7 @@ void with_number(std::string_view name, std::byte const* from, F&& f) {
   else if (name == "F16")
     f(from_half(load_unaligned<std::uint16_t>(from)));
   else if (name == "BF16")
-    f(from_bfloat16(load_unaligned<std::uint16_t>(from)));
+    f(from_bfloat16({load_unaligned<std::uint16_t>(from)}));
   else if (name == "F32")
     f(load_unaligned<float>(from));
   else if (name == "I64")

@@ -71,7 +71,7 @@ TEST_CASE("oneDNN computes the product of the factors, which are rounded for bf1
           auto const x = p.left(a_by_rows), y = p.right(b_by_rows);
           auto const c = product(factors, 2, x, y);
           bool const rounds = factors == bf16 && n >= 32 && k >= 32;
-          auto const factor = [&](float v) { return static_cast<double>(rounds ? cpu::widened(cpu::rounded(v)) : v); };
+          auto const factor = [&](float v) { return static_cast<double>(rounds ? from_bfloat16(to_bfloat16(v)) : v); };
           double worst = 0;
           for (index_t r = 0; r < m; ++r)
             for (index_t i = 0; i < n; ++i) {

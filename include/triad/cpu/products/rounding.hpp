@@ -1,29 +1,13 @@
-// Rounds floats to bfloat16.
+// Rounds matrices of floats to bfloat16.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
-#include <cstdint>
-
+#include "triad/core/bfloat16.hpp"
 #include "triad/core/mdspan.hpp"
 #include "triad/cpu/kernels/compiled_for.hpp"
 #include "triad/cpu/products/engine.hpp"
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
-
-/// Rounds to the nearest bfloat16, and to an even last bit if two are equally near.  A value beyond the largest
-/// bfloat16 becomes infinite.  A NaN stays a NaN.
-[[gnu::always_inline]] inline bfloat16 rounded(float x) {
-  auto const bits = std::bit_cast<std::uint32_t>(x);
-  std::uint32_t const nearest = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  std::uint32_t const quiet = (bits >> 16) | 0x40u;  // rounding could carry a NaN into the sign
-  return {static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? quiet : nearest)};
-}
-
-/// Returns the value of a bfloat16, which a float holds exactly.
-[[gnu::always_inline]] inline float widened(bfloat16 x) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16);
-}
 
 /// Rounds a matrix whose rows are `step` floats apart.  The rows of `to` are `to_step` numbers apart.  Sets what
 /// `to_columns` and `to_rows` have more than `columns` and `rows` to zero.
@@ -33,7 +17,7 @@ inline void round_matrix(float const* from, index_t step, index_t rows, index_t 
     float const* const x = from + r * step;
     bfloat16* const y = to + r * to_step;
 #pragma omp simd
-    for (index_t i = 0; i < columns; ++i) y[i] = rounded(x[i]);
+    for (index_t i = 0; i < columns; ++i) y[i] = to_bfloat16(x[i]);
     for (index_t i = columns; i < to_columns; ++i) y[i] = {0};
   }
   for (index_t r = rows; r < to_rows; ++r)
@@ -43,7 +27,7 @@ inline void round_matrix(float const* from, index_t step, index_t rows, index_t 
 /// Widens `count` numbers.
 inline void widen(bfloat16 const* from, index_t count, float* to) {
 #pragma omp simd
-  for (index_t i = 0; i < count; ++i) to[i] = widened(from[i]);
+  for (index_t i = 0; i < count; ++i) to[i] = from_bfloat16(from[i]);
 }
 
 }  // namespace triad::cpu::inline TRIAD_CPU_FLAGS
