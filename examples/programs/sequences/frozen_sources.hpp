@@ -3,29 +3,42 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "translator.hpp"
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/pair_loader.hpp"
 #include "triad/batches/state_cache.hpp"
 #include "triad/core/backend.hpp"
 #include "triad/core/buffer.hpp"
 #include "triad/core/views.hpp"
+#include "triad/cpu/backend.hpp"
+#include "triad/reference/reference.hpp"
 
 namespace triad::programs::sequences {
 
-/// Whether only products of bfloat16 read the states of sources.  States may then be stored in bfloat16.
+/// Returns how states of sources are stored.  If products round the states, half of the memory is enough.
 template <class Model, class Ex>
 stored_states storage_of(Model const& m, Ex const& ex) {
   auto const least = rounds_from(ex);
-  return least > 0 && std::min(m.encoder.width(), 2 * m.width()) >= least ? stored_states::bfloat16
-                                                                          : stored_states::exact;
+  bool const rounds = least > 0 && m.decoder.layer(0).cross.branch.source_extent() >= least;
+  return rounds ? stored_states::bfloat16 : stored_states::exact;
 }
 
-/// Adds the states of sources to batches.  Computes those states that the cache does not have.
+/// Whether a row of a product of floats has the same bits for any number of rows in the product.
+template <class Ex>
+bool rows_are_independent(Ex const& ex) {
+  if constexpr (std::same_as<Ex, cpu::backend>) return ex.engine != nullptr && ex.engine->rows_are_independent();
+  return std::same_as<Ex, reference::backend>;
+}
+
+/// Adds the states of sources to batches.  Computes those states that the cache does not have.  The states of a source
+/// do not depend on the other sources of a batch, so a resumed run and a run with a smaller cache have the same bits.
 template <class Model, class Ex>
 class frozen_sources {
   using T = typename Model::value_type;
@@ -37,6 +50,8 @@ class frozen_sources {
   /// `limit` is the number of bytes of the cache.
   frozen_sources(Ex& ex, Model const& m, loader missing, pair_dims const& padded, std::size_t limit)
       : width_(m.encoder.width()),
+        limit_(limit),
+        alone_(!rows_are_independent(ex)),
         cache_(width_, limit, storage_of(m, ex)),
         missing_(std::move(missing)),
         states_(static_cast<std::size_t>(padded.source_rows * width_)),
@@ -45,8 +60,10 @@ class frozen_sources {
     absent_.reserve(static_cast<std::size_t>(padded.pairs));
   }
 
-  /// The number of bytes of the states of `rows` tokens, counting end tokens.
-  std::size_t bytes_of(index_t rows) const { return cache_.bytes_of(rows); }
+  /// The memory that the states of `rows` tokens take, counting end tokens.
+  state_memory memory_of_rows(index_t rows) const { return {cache_.bytes_of(rows), limit_}; }
+  /// The number of sources that the encoder has read.
+  std::int64_t encoded() const { return encoded_; }
 
   void clear() { sources_.clear(); }
   /// Notes the source of the next pair of a batch.  Its tokens must stay valid until give().
@@ -65,6 +82,7 @@ class frozen_sources {
       if (!cache_.copy(source, rows_at(row, rows))) {
         absent_.push_back({source, row});
         missing_.add(source, {});
+        if (alone_) encode(net);
       }
       row += rows;
     }
@@ -84,7 +102,7 @@ class frozen_sources {
     return std::span(states_).subspan(static_cast<std::size_t>(row * width_), static_cast<std::size_t>(rows * width_));
   }
 
-  /// Encodes the absent sources in one pass, and keeps their states.
+  /// Encodes the absent sources in one pass, and keeps their states.  Afterwards no source is absent.
   template <class Trainer>
   void encode(Trainer& net) {
     auto const batch = missing_.upload().first;
@@ -95,12 +113,19 @@ class frozen_sources {
       auto const rows = static_cast<index_t>(source.size()) + 1;
       auto const to = rows_at(row, rows);
       net.parameters().where().to_host(to.data(), found.data_handle() + from * width_, to.size_bytes());
+      cache_.round(to);  // products of few rows do not round: the states must be the same in every epoch
       (void)cache_.keep(source, to);
       from += rows;
     }
+    encoded_ += static_cast<std::int64_t>(absent_.size());
+    absent_.clear();
+    missing_.clear();
   }
 
   index_t width_;  // e
+  std::size_t limit_;
+  bool alone_;  // each source is encoded in a pass of its own
+  std::int64_t encoded_ = 0;
   state_cache<T> cache_;
   loader missing_;
   std::vector<std::span<index_t const>> sources_;  // of the current batch

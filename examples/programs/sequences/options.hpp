@@ -42,7 +42,7 @@ struct options : width_options {
   std::optional<encoder_config> published;  // the sizes of the encoder, from its folder or from a checkpoint
   std::string published_weights;            // a digest of the published weights
   bool freeze_encoder = false;              // the published encoder is not trained
-  std::string encoder_cache = "4GiB";       // memory size: of the states of the frozen encoder that are kept
+  std::string encoder_cache = "8GiB";       // memory size: of the states of the frozen encoder that are kept
   // of edge-transformer
   bool tied = true;         // all layers of a side share one layer's parameters
   bool positional = false;  // adds positional vectors of both ends of an edge, not relative positions

@@ -61,7 +61,7 @@ class translator_training final : public training {
                             bool const one = tests.source > longest && (of_edges(o) || tests.source > sizes.tokens);
                             return one ? larger_sources(program_.data, words, longest) : std::vector<sized_example>();
                           }});
-    if (o.freeze_encoder) say("{}", told_states(net_->state_bytes(work_.source_tokens())));
+    if (o.freeze_encoder) say("{}", told_states(net_->states_of(work_.source_tokens())));
     return *net_;
   }
 
@@ -106,6 +106,7 @@ class translator_training final : public training {
   bool learned(double validation) override { return options_.validate != "exact" || validation >= 0.5; }
 
   std::vector<part_scores> score() override {
+    if (options_.freeze_encoder) say("the frozen encoder read {} training sources\n", net_->encoded_sources());
     std::vector<part_scores> scores;
     auto& words = work_.words();
     for (auto const& part : program_.data.tests) {
@@ -129,12 +130,11 @@ class translator_training final : public training {
 
  private:
   /// Returns a line about the memory of the frozen encoder's states.
-  std::string told_states(std::size_t bytes) const {
-    auto const& room = options_.encoder_cache;
-    return fmt::format("states of the frozen encoder: {}, {}\n", told_size(bytes),
-                       bytes <= bytes_of(room, "--encoder-cache")
-                           ? "computed once and kept"
-                           : "of which --encoder-cache keeps " + room + "; the rest is computed again in each epoch");
+  std::string told_states(state_memory const& states) const {
+    return fmt::format("states of the frozen encoder: {}, {}\n", told_size(states.needed),
+                       states.needed <= states.limit ? "computed in the first epoch and kept"
+                                                     : "of which --encoder-cache keeps " + options_.encoder_cache +
+                                                           "; the rest is computed again in each epoch");
   }
   std::int64_t updates() { return options_.epochs > 0 ? work_.updates_of(options_.epochs) : options_.updates; }
 

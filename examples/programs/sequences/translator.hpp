@@ -46,6 +46,11 @@ struct layer_reads {
   std::vector<std::vector<float>> encoder, decoder;
 };
 
+/// The number of bytes of the states of some sources, and the largest number of bytes that is kept.
+struct state_memory {
+  std::size_t needed = 0, limit = 0;
+};
+
 /// The purpose of a model: to learn, to translate, or to report with which weights its layers read earlier layers.
 enum class use { learning, translating, explaining };
 
@@ -104,9 +109,10 @@ class translator : public learner {
 
   /// The largest number of tokens in a batch, on each side.
   virtual index_t tokens() const = 0;
-  /// The number of bytes of the cached states of `rows` source tokens, counting end tokens.  0 if the encoder is not
-  /// frozen.
-  virtual std::size_t state_bytes(index_t rows) const = 0;
+  /// The memory of the states of `rows` source tokens after a frozen encoder, counting end tokens.
+  virtual state_memory states_of(index_t rows) const = 0;
+  /// The number of training sources that a frozen encoder has read.
+  virtual std::int64_t encoded_sources() const = 0;
 
   /// Returns the mean of -log probability over all target tokens of the batch, including end tokens, without dropout
   /// and label smoothing.

@@ -33,7 +33,7 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
   translator_on(Ex ex, Model const& m, options const& o, translator_options const& z)
       : base(std::move(ex), m, settings(o, z)), encoder_(o.encoder), sizes_(z), loader_(parts::make_loader(ex_, m, z)) {
     if (z.sentences > 0) (void)decoder(o.beam);
-    if constexpr (has_published_encoder<Model>)
+    if constexpr (can_freeze)
       if (m.frozen)
         frozen_.emplace(ex_, m, parts::make_loader(ex_, m, z), parts::template padded_capacity<Ex>(z),
                         bytes_of(o.encoder_cache, "--encoder-cache"));
@@ -55,10 +55,10 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
   void initialize(std::uint64_t seed) override {
     base::initialize(seed);
     if constexpr (has_published_encoder<Model>) load_encoder(encoder_, trainer_.parameters());
-    if (frozen_) frozen_->forget();
+    if_frozen([](auto& sources) { sources.forget(); });
   }
   std::string load(checkpoint const& file, run_record const& record) override {
-    if (frozen_) frozen_->forget();
+    if_frozen([](auto& sources) { sources.forget(); });
     return base::load(file, record);
   }
 
@@ -81,15 +81,24 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
   }
 
   index_t tokens() const override { return sizes_.tokens; }
-  std::size_t state_bytes(index_t rows) const override { return frozen_ ? frozen_->bytes_of(rows) : 0; }
+  state_memory states_of(index_t rows) const override {
+    state_memory found;
+    if_frozen([&](auto& sources) { found = sources.memory_of_rows(rows); });
+    return found;
+  }
+  std::int64_t encoded_sources() const override {
+    std::int64_t found = 0;
+    if_frozen([&](auto& sources) { found = sources.encoded(); });
+    return found;
+  }
   void clear() override {
     loader_.clear();
-    if (frozen_) frozen_->clear();
+    if_frozen([](auto& sources) { sources.clear(); });
   }
   bool add(std::span<index_t const> source, std::span<index_t const> target) override {
     if (!loader_.has_room(length(source), length(target))) return false;
     loader_.add(source, target);
-    if (frozen_) frozen_->add(source);
+    if_frozen([&](auto& sources) { sources.add(source); });
     return true;
   }
   bool add(std::span<index_t const> source) override {
@@ -103,8 +112,7 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
   /// Uploads the batch for training.
   auto upload() {
     auto batch = loader_.upload_padded();
-    if constexpr (has_published_encoder<Model>)
-      if (frozen_) frozen_->give(trainer_, batch.first);
+    if_frozen([&](auto& sources) { sources.give(trainer_, batch.first); });
     return batch;
   }
 
@@ -244,17 +252,23 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
     return all;
   }
 
-  struct nothing {
-    void clear() {}
-    void add(std::span<index_t const>) {}
-    void forget() {}
-    std::size_t bytes_of(index_t) const { return 0; }
-  };
+  static constexpr bool can_freeze = has_published_encoder<Model>;
+  /// Calls f(sources) if the encoder is frozen.
+  template <class F>
+  void if_frozen(F&& f) {
+    if constexpr (can_freeze)
+      if (frozen_) f(*frozen_);
+  }
+  template <class F>
+  void if_frozen(F&& f) const {
+    if constexpr (can_freeze)
+      if (frozen_) f(*frozen_);
+  }
 
   std::string encoder_;
   translator_options sizes_;
   typename parts::template loader<Ex> loader_;
-  std::optional<std::conditional_t<has_published_encoder<Model>, frozen_sources<Model, Ex>, nothing>> frozen_;
+  std::conditional_t<can_freeze, std::optional<frozen_sources<Model, Ex>>, std::nullopt_t> frozen_{std::nullopt};
   std::vector<index_t> lengths_;  // lengths of the sources without targets
   std::unique_ptr<decoder_type> decoder_;
   int beam_ = 0;

@@ -7,6 +7,8 @@
 //   y = attention(q, k, v) w_o' + b_o     (rows, d); the mathematics of the attention is in ops/attention.hpp
 #pragma once
 
+#include <algorithm>
+
 #include "triad/layers/stacked_linear.hpp"
 #include "triad/ops/attention.hpp"
 #include "triad/ops/matmul.hpp"
@@ -89,6 +91,10 @@ struct cross_attention {
     return {source, place.make<output>(dims.rows, width()), place.make<vec<T>>(heads() * dims.rows),
             place.make<output>(dims.rows, width())};
   }
+
+  /// The smallest extent, apart from the number of rows, of the products that read the source's states.  No other
+  /// operation reads them.
+  constexpr index_t source_extent() const { return std::min(source_width, 2 * width()); }
 
   /// Overwrites y, then applies `after` to y.
   template <backend Ex>

@@ -11,7 +11,8 @@
 //   loss(ex, scratch, batch, logits, answers, loss, d_logits)         a mean over answers, and its gradient
 //   backward(ex, call, values, batch, saved, d_logits, gradient)      adds to gradient
 //
-// has_gradient(path) is optional.  It returns false for a parameter that never has a gradient.
+// has_gradient(path) is optional.  It returns false for a parameter that never has a gradient.  backward must not write
+// the gradient of such a parameter.
 //
 // planned_with is optional.  It is the type of dims.  Without planned_with, dims is a graph_dims.
 #pragma once
