@@ -61,4 +61,13 @@ TEST_CASE("no bias has no numbers, and no part of a head") {
   CHECK(none.of_head(graphs.batch(), 0, 0, 1).data == nullptr);
 }
 
+TEST_CASE("a bias that all graphs and nodes share has numbers in a batch without graphs") {
+  test::ragged const graphs(std::vector<index_t>{});
+  triangle_bias_axes const axes{false, true, false, false, false};
+  REQUIRE(axes.count(graphs.dims, 3) == 3);
+  std::vector<int> numbers{7, 8, 9};
+  triangle_bias<int> const bias{make_vec(numbers.data(), 3), axes};
+  CHECK(bias.of_head(graphs.batch(), 0, 2, 3).at(0, 0, 0) == 9);
+}
+
 }  // namespace core_triangle_bias_tests

@@ -141,7 +141,7 @@ struct by_definition {
     axis(a.l, n, l);
     axis(a.j, n, j);
     for (std::size_t before = 0; a.graphs && before < g; ++before)
-      at += (a.heads ? u.s.heads : 1) * a.of_head(u.s.sizes[before]);
+      at += (a.heads ? u.s.heads : 1) * a.numbers_of_head(u.s.sizes[before]);
     return static_cast<std::size_t>(at);
   }
   void edge(std::size_t g, index_t c, index_t i, index_t j) {
@@ -389,11 +389,15 @@ TEST_CASE("a bias that does not fit is refused with a sentence") {
   auto dx = u.split(u.dx.data(), u.d_bias.data());
   dx.bias.axes.i = false;
   dx.bias.values = make_vec(u.d_bias.data(), 26);
-  CHECK_THROWS_WITH(
-      (triangle_grad<reference::backend, double>(ex, scratch, u.options(), u.inputs(), u.graphs.batch(),
-                                                 {statistics.maximum, statistics.inverse_sum},
-                                                 u.edges(std::as_const(u.o)), u.edges(std::as_const(u.d_o)), dx)),
-      contains("dx.bias has other axes than x.bias"));
+  in = u.inputs();
+  auto const backward = [&] {
+    triangle_grad<reference::backend, double>(ex, scratch, u.options(), in, u.graphs.batch(),
+                                              {statistics.maximum, statistics.inverse_sum}, u.edges(std::as_const(u.o)),
+                                              u.edges(std::as_const(u.d_o)), dx);
+  };
+  CHECK_THROWS_WITH(backward(), contains("dx.bias has the axes (b, h, 1, n, n), expected (b, h, n, n, n)"));
+  in.bias = {};
+  CHECK_THROWS_WITH(backward(), contains("dx.bias without x.bias"));
 }
 #endif
 

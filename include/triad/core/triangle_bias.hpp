@@ -19,14 +19,16 @@ struct triangle_bias_axes {
   /// Whether no axis is shared.
   constexpr bool all() const { return graphs && heads && i && l && j; }
   /// Returns the numbers of one head of a graph of n nodes.
-  TRIAD_HOST_DEVICE constexpr index_t of_head(index_t n) const { return (i ? n : 1) * (l ? n : 1) * (j ? n : 1); }
+  TRIAD_HOST_DEVICE constexpr index_t numbers_of_head(index_t n) const {
+    return (i ? n : 1) * (l ? n : 1) * (j ? n : 1);
+  }
   /// Returns the numbers of the whole bias.
   constexpr index_t count(graph_dims const& dims, index_t all_heads) const {
     index_t const nodes = i + l + j, of_graphs = nodes == 3   ? dims.triangles
                                                  : nodes == 2 ? dims.rows
                                                  : nodes == 1 ? dims.nodes
                                                               : dims.graphs;
-    return (heads ? all_heads : 1) * (graphs ? of_graphs : of_head(dims.max_nodes));
+    return (heads ? all_heads : 1) * (graphs ? of_graphs : numbers_of_head(dims.max_nodes));
   }
   /// Returns the first number of a graph.
   TRIAD_HOST_DEVICE constexpr index_t begin(graph_batch const& g, index_t graph, index_t all_heads) const {
@@ -69,8 +71,9 @@ struct triangle_bias {
   TRIAD_HOST_DEVICE constexpr triangle_bias_head<S> of_head(graph_batch const& g, index_t graph, index_t c,
                                                             index_t all_heads) const {
     if (empty()) return {};
-    auto const n = g.size(graph);
-    return {values.data_handle() + axes.begin(g, graph, all_heads) + (axes.heads ? c * axes.of_head(n) : 0), axes, n};
+    auto const n = g.dims.graphs == 0 ? 0 : g.size(graph);  // a bias that graphs share has numbers without a graph
+    auto const head = axes.heads ? c * axes.numbers_of_head(n) : 0;
+    return {values.data_handle() + axes.begin(g, graph, all_heads) + head, axes, n};
   }
 };
 

@@ -117,12 +117,12 @@ index_t general_blocks(graph_dims const& dims) {
 template <class T>
 struct backward_scratch {
   matrix<T> delta;
-  triangle_bias<T> slopes;  // with all axes, or empty if no gradient of a bias is computed
+  triangle_bias<T> d_scores;  // with all axes, or empty if no gradient of a bias is computed
   std::size_t bytes = 0;
 
   backward_scratch(std::byte* base, paths const& path, triangle_bias<T> const& d_bias, index_t heads,
                    graph_dims const& dims)
-      : delta(make_matrix<T>(nullptr, 0, 0, 0)), slopes(d_bias) {
+      : delta(make_matrix<T>(nullptr, 0, 0, 0)), d_scores(d_bias) {
     auto const take = [&](index_t numbers) {
       auto* const part = base == nullptr ? nullptr : reinterpret_cast<T*>(base + bytes);
       bytes += (static_cast<std::size_t>(numbers) * sizeof(T) + 255) / 256 * 256;
@@ -131,19 +131,19 @@ struct backward_scratch {
     if (path.tiled || path.general) delta = make_matrix(take(dims.rows * heads), dims.rows, heads, heads);
     if (d_bias.empty() || d_bias.axes.all()) return;
     index_t const count = triangle_bias_axes{}.count(dims, heads);
-    slopes = {make_vec(take(count), count), {}};
+    d_scores = {make_vec(take(count), count), {}};
   }
 };
 
 /// Computes the gradient of the bias from the gradients of all scores, unless it is these gradients.
 template <class T>
-void sum_bias(backend& ex, graph_batch const& g, index_t heads, triangle_bias<T> const& slopes,
+void sum_bias(backend& ex, graph_batch const& g, index_t heads, triangle_bias<T> const& d_scores,
               triangle_bias<T> const& d_bias) {
   if (d_bias.empty() || d_bias.axes.all()) return;
   index_t const blocks = bias_sum_kernel<T>::blocks_of_head(d_bias.axes, g.dims),
                 parts = (d_bias.axes.graphs ? g.dims.graphs : 1) * (d_bias.axes.heads ? heads : 1);
-  triangle_bias<T const> const from{make_vec<T const>(slopes.values.data_handle(), slopes.values.extent(0)),
-                                    slopes.axes};
+  triangle_bias<T const> const from{make_vec<T const>(d_scores.values.data_handle(), d_scores.values.extent(0)),
+                                    d_scores.axes};
   launch(ex, bias_sum_kernel<T>(), parts * blocks, g, heads, blocks, from, d_bias);
 }
 
@@ -204,7 +204,7 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
   using namespace triangles;
   auto const path = paths_of(options, x, g.dims);
   backward_scratch<T> const scratch(ws.data, path, dx.bias, options.heads, g.dims);
-  if (g.dims.rows == 0) return sum_bias(ex, g, options.heads, scratch.slopes, dx.bias);
+  if (g.dims.rows == 0) return sum_bias(ex, g, options.heads, scratch.d_scores, dx.bias);
   auto const p = make_problem(options, x, g);
   auto const d_out = make_columns(d_o, p.width);
   gradients<T> const to{make_columns(dx.query, p.width), make_columns(dx.key, p.width),
@@ -241,7 +241,7 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
     auto const blocks = general_blocks<T>(g.dims);
     auto const run = [&](general_role role) {
       launch(ex, general_backward<T>(), each * blocks, p, score_bias<T>{x.bias, g}, options.form, role,
-             least_of(options.form, x.bias), blocks, d_out, saved, to, scratch.slopes);
+             least_of(options.form, x.bias), blocks, d_out, saved, to, scratch.d_scores);
     };
     if (options.form == triangle_form::flat) {
       run(general_role::flat_query);
@@ -251,7 +251,7 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
       if (uses_own_key(options.form)) run(general_role::own_key);
       if (options.form != triangle_form::both_ablations) run(general_role::key_and_right);
     }
-    sum_bias(ex, g, options.heads, scratch.slopes, dx.bias);
+    sum_bias(ex, g, options.heads, scratch.d_scores, dx.bias);
   }
 }
 

@@ -100,7 +100,7 @@ template <class S>
 struct triangle_projections {
   matrix<S> query, key, left_value;  // (rows, d) each, heads side by side
   matrix<S> right_value;             // (rows, d); (0, 0) if the form does not use right values
-  triangle_bias<S> bias{};           // added to the scores; empty: no bias, or as a gradient: not computed
+  triangle_bias<S> bias{};           // added to <q, k> / sqrt(k); empty: no bias, or as a gradient: not computed
 };
 
 /// The statistics of the softmax that the backward pass needs: maximum m = max_l s, and inverse_sum = 1 / sum_l exp(s -
@@ -111,6 +111,12 @@ struct triangle_statistics {
 };
 
 namespace detail {
+/// Returns the axes as a shape, such as (1, h, n, n, n): axes of one number are shared.
+inline std::string told(triangle_bias_axes const& axes) {
+  auto const axis = [](bool own, char const* name) { return own ? name : "1"; };
+  return std::string("(") + axis(axes.graphs, "b") + ", " + axis(axes.heads, "h") + ", " + axis(axes.i, "n") + ", " +
+         axis(axes.l, "n") + ", " + axis(axes.j, "n") + ")";
+}
 template <class S>
 void expect_triangle(triangle_options const& options, triangle_projections<S> const& x, graph_batch const& g) {
   auto const rows = g.dims.rows, d = x.query.extent(1);
@@ -153,8 +159,11 @@ void triangle(Ex& ex, arena& scratch, triangle_options const& options, triangle_
                  [&](auto ws) { do_triangle(ex, options, x, g, statistics, o, ws); });
 }
 
-/// Computes the gradients.  Overwrites every gradient in dx.  The gradient of the bias is computed if dx.bias is not
-/// empty, and dx.bias then has the axes of x.bias.  Kernels load whole vectors, so every operand needs `arena_slack`
+/// Computes the gradients.  Overwrites every gradient in dx, also that of a bias.  The gradient of the bias is computed
+/// if dx.bias is not empty, and dx.bias then has the axes of x.bias.  If axes are shared, the scratch memory has the
+/// gradients of the scores: on cuda h (sum of n^3) numbers for any shared axis, and on cpu the same without the axes i
+/// and j where they are shared, for shared graphs, heads or middle nodes.  On cuda, a batch with a bias is computed by
+/// the general kernels, which are slower.    Kernels load whole vectors, so every operand needs `arena_slack`
 /// readable bytes after its last row.  Views from an arena have these bytes.
 template <backend Ex, class T>
 void triangle_grad(Ex& ex, arena& scratch, triangle_options const& options, triangle_projections<T const> const& x,
@@ -164,9 +173,11 @@ void triangle_grad(Ex& ex, arena& scratch, triangle_options const& options, tria
   detail::expect_triangle(options, dx, g);
   detail::expect_statistics(options, g, statistics);
   expect_same_shape("triangle_grad", "dx.query", dx.query, x.query);
-  TRIAD_EXPECTS(dx.bias.empty() || (!x.bias.empty() && dx.bias.axes == x.bias.axes),
-                "triangle_grad: dx.bias has other axes than x.bias, expected the same axes; leave dx.bias empty if its "
-                "gradient is not needed");
+  TRIAD_EXPECTS(dx.bias.empty() || !x.bias.empty(),
+                "triangle_grad: dx.bias without x.bias, expected both; leave dx.bias empty if there is no bias");
+  TRIAD_EXPECTS(dx.bias.empty() || dx.bias.axes == x.bias.axes,
+                "triangle_grad: dx.bias has the axes " + detail::told(dx.bias.axes) + ", expected " +
+                    detail::told(x.bias.axes) + ", those of x.bias; leave dx.bias empty if its gradient is not needed");
   expect_same_shape("triangle_grad", "o", o, x.query);
   expect_same_shape("triangle_grad", "d_o", d_o, x.query);
   with_workspace(ex, scratch, do_triangle_grad_workspace(planning(ex), options, x, dx, g.dims),

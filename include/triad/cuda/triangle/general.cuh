@@ -178,9 +178,9 @@ struct general_backward {
     auto const gradient = at.part(d_o);
     auto const d_score = of_query ? at.part(dx.query) : at.part(dx.key),
                d_value = of_right ? at.part(dx.right) : at.part(dx.left);
-    auto const slopes = role == general_role::query_and_left
-                            ? d_bias.of_head(bias.graphs, place.graph, place.head, p.heads)
-                            : triangle_bias_head<T>{};
+    auto const d_scores = role == general_role::query_and_left
+                              ? d_bias.of_head(bias.graphs, place.graph, place.head, p.heads)
+                              : triangle_bias_head<T>{};
     keeper const keep(p);
     int const steps = role == general_role::flat_query || role == general_role::flat_key ? 2 * n : n;
 
@@ -200,9 +200,9 @@ struct general_backward {
           l = n + u;
           j = v;
         }
-        bool const writes_slope = slopes.data != nullptr && c0 == 0 && b.lane() == 0;
+        bool const writes_ds = d_scores.data != nullptr && c0 == 0 && b.lane() == 0;
         if (!at.has_term(i, l, j)) {  // the whole warp
-          if (writes_slope) slopes.at(i, l, j) = 0;
+          if (writes_ds) d_scores.at(i, l, j) = 0;
           continue;
         }
         auto const edge = at.row(i, j);
@@ -214,15 +214,15 @@ struct general_backward {
             exponential(s - at.number(statistics.maximum, edge)) * at.number(statistics.inverse_sum, edge);
         T const kept = keep.keeps(at.element(i, l, j)) ? p.kept : T(0);
         T const w = probability * kept;
-        T const slope = at.is_masked(i, l, j) ? T(0) : probability * (dp * kept - at.number(statistics.delta, edge));
-        T const ds = slope * p.scale;
-        if (writes_slope) slopes.at(i, l, j) = slope;
+        T const ds = at.is_masked(i, l, j) ? T(0) : probability * (dp * kept - at.number(statistics.delta, edge));
+        T const scaled = ds * p.scale;
+        if (writes_ds) d_scores.at(i, l, j) = ds;
         auto const query = at.query_row(i, l, j), key = at.key_row(i, l, j);
         TRIAD_UNROLL
         for (int r = 0; r < held; ++r) {
           int const c = c0 + r * warp + b.lane();
           if (c >= width) continue;
-          if (has_score) score_sum[r] += ds * (of_query ? at.key.at(key, c) : at.query.at(query, c));
+          if (has_score) score_sum[r] += scaled * (of_query ? at.key.at(key, c) : at.query.at(query, c));
           if (!has_value) continue;
           T const t = w * gradient.at(edge, c);
           if (of_right)
@@ -251,16 +251,16 @@ struct bias_sum_kernel {
   static constexpr int warps = 4, threads = warps * warp;
 
   static index_t blocks_of_head(triangle_bias_axes const& axes, graph_dims const& dims) {
-    return blocks_for(axes.of_head(dims.max_nodes), warps);
+    return blocks_for(axes.numbers_of_head(dims.max_nodes), warps);
   }
-  /// `slopes` has all axes.  `blocks` is blocks_of_head().
+  /// `d_scores` has all axes.  `blocks` is blocks_of_head().
   TRIAD_DEVICE void operator()(block const& b, graph_batch const& g, index_t heads, index_t blocks,
-                               triangle_bias<T const> slopes, triangle_bias<T> d_bias) const {
+                               triangle_bias<T const> d_scores, triangle_bias<T> d_bias) const {
     auto const& axes = d_bias.axes;
     index_t const e = b.index() % blocks * warps + b.row(), where = b.index() / blocks,
                   c = axes.heads ? where % heads : 0, graph = axes.heads ? where / heads : where,
                   n = g.dims.graphs == 0 ? 0 : g.size(graph);
-    if (e >= axes.of_head(n)) return;  // the whole warp returns; blocks have no barrier
+    if (e >= axes.numbers_of_head(n)) return;  // the whole warp returns; blocks have no barrier
     index_t const across = axes.j ? n : 1, down = axes.l ? n : 1, i = e / (across * down), l = e / across % down,
                   j = e % across;
     index_t const shared_j = axes.j ? 1 : n, shared_l = axes.l ? 1 : n, shared_i = axes.i ? 1 : n,
@@ -268,7 +268,7 @@ struct bias_sum_kernel {
                   of_head = shared_i * shared_l * shared_j;
     T sum = 0;
     for (index_t t = b.lane(); t < shared_graphs * shared_heads * of_head; t += warp) {
-      auto const from = slopes.of_head(g, graph + t / of_head / shared_heads, c + t / of_head % shared_heads, heads);
+      auto const from = d_scores.of_head(g, graph + t / of_head / shared_heads, c + t / of_head % shared_heads, heads);
       index_t const r = t % of_head;
       sum += from.at(i + r / (shared_l * shared_j), l + r / shared_j % shared_l, j + r % shared_j);
     }
