@@ -181,6 +181,8 @@ def test_rows_without_padding_are_those_of_offsets():
     ([([[0.0], [1.0]], [1])], {}, TypeError, r"graphs\[0\]: edge_index: torch.float32, expected whole numbers; "),
     ([([[0], [1]], [1.5])], {}, TypeError, r"graphs\[0\]: labels: torch.float32, expected whole numbers; "),
     ([([[0], [1]], [1, 2])], {}, ValueError, r"graphs\[0\]: labels: shape \(2,\), expected \(1,\), a label for each"),
+    ([([[0], [1]], [1]), ([[], []], [], -1)], {}, ValueError,
+     r"graphs\[1\]: nodes: -1, expected 0 or more; pass the number of nodes of the graph"),
     ([([[], []], [])], {}, ValueError, r"graphs\[0\]: no edges and no number of nodes, expected one of them; "),
     ([([[0], [1]], [1])], {"nodes": 1}, ValueError, "nodes: 1, expected 2 or more, .*; leave nodes out"),
     ([([[0], [1]], [1])], {"nodes": 2.0}, TypeError, "nodes is 2.0, expected a whole number"),

@@ -156,6 +156,8 @@ def _of_list(graph, where: str):
         raise ValueError(f"{where}: no edges and no number of nodes, expected one of them; pass (edge_index, labels, "
                          "nodes)")
     nodes = _checks.whole(graph[2], f"{where}: nodes") if len(graph) == 3 else 1 + int(ends.max())
+    if len(graph) == 3 and nodes < 0:
+        raise ValueError(f"{where}: nodes: {nodes}, expected 0 or more; pass the number of nodes of the graph")
     return ends, values, torch.tensor([nodes], device=ends.device)
 
 
