@@ -57,6 +57,8 @@ def test_it_learns(trained):
     assert (trained.classes_[p.argmax(-1)] == trained.predict(graphs)).all()
     assert trained.run_.predict(graphs) == trained.predict(graphs).tolist()
     assert np.allclose(trained.run_.probabilities(graphs, batch=7), p, atol=1e-5)
+    assert trained.predict([{**graph, "nodes": np.int64(graph["nodes"])} for graph in graphs]).tolist() == (
+        trained.run_.predict(graphs))
     assert trained.predict([]).shape == (0,) and trained.predict_proba([]).shape == (0, 4)
 
 
@@ -118,7 +120,7 @@ def test_what_cannot_be_trained_is_refused(trained):
         GraphClassifier(program()).fit([{"nodes": 1, "edges": []}], ["x"])
     with pytest.raises(ValueError, match="^run_: missing, expected a trained classifier; call fit first"):
         GraphClassifier(program()).predict(graphs)
-    with pytest.raises(ValueError, match="no label 'inside': the run knows above, "):
+    with pytest.raises(ValueError, match="^label: 'inside', expected one of above, "):
         trained.predict([{"nodes": 2, "edges": [(0, "inside", 1)], "query": (0, 1)}])
-    with pytest.raises(ValueError, match=r"\(0, 2\) is asked about, and the nodes are 0 to 1"):
+    with pytest.raises(ValueError, match=r"^query: \(0, 2\), expected nodes from 0 to 1; "):
         trained.predict([{"nodes": 2, "edges": [], "query": (0, 2)}])

@@ -13,8 +13,8 @@ from triad_torch._formulas import EinsumAttention, by_einsum
 from triad_torch.runs import read_safetensors
 
 pytestmark = [pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch finds no GPU"),
-              pytest.mark.skipif(not _kernels.cuda_path().exists(), reason="the package has no kernels for GPUs: it was "
-                                 "built without TRIAD_TORCH_CUDA=ON or AUTO")]
+              pytest.mark.skipif(not _kernels.cuda_path().exists(), reason="the package has no kernels for GPUs, as it "
+                                 "was built without TRIAD_TORCH_CUDA=ON or AUTO")]
 GPU = "cuda"
 double = torch.float64
 

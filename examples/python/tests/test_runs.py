@@ -62,8 +62,28 @@ def test_a_run_of_the_programs_answers(tmp_path):
     answer, probability = run.ask([(0, "left", 1), (1, "above", 2)], 0, 2)
     assert answer == WORDS["targets"][int(expected.argmax())]
     assert abs(probability - float(expected.max().detach())) < 1e-6
-    with pytest.raises(ValueError, match="no label 'below'"):
+    graph = {"nodes": np.int64(3), "edges": [(0, "left", 1), (1, "above", 2)]}
+    for nodes in (np.int32(3), np.array(3)):
+        assert torch.equal(run.labels(nodes, graph["edges"]), labels)
+    p = run.probabilities([{**graph, "query": np.array([0, 2])}] * 3, batch=np.int64(2))
+    assert p.shape == (3, 3) and float((p - expected).detach().abs().max()) < 1e-6
+    assert run.predict([{**graph, "query": (np.int64(0), 2)}]) == [answer]
+    with pytest.raises(ValueError, match="^label: 'below', expected one of above, left; a run knows only"):
         run.ask([(0, "below", 1)], 0, 1)
+    for nodes, edges, error, what in (
+            (-1, [], ValueError, "^nodes: -1, expected 0 or more; "),
+            (2.0, [], TypeError, "^nodes is 2.0, expected a whole number"),
+            (2, [(0, "left", 2)], ValueError, r"^edges: \(0, 2\), expected nodes from 0 to 1; ")):
+        with pytest.raises(error, match=what):
+            run.labels(nodes, edges)
+    for change, batch, what in (({}, 0, "^batch: 0, expected 1 or more; "), ({}, -3, "^batch: -3, expected 1 or more; "),
+                                ({"query": (0, 3)}, 1, r"^query: \(0, 3\), expected nodes from 0 to 2; "),
+                                ({"query": (0, 1, 2)}, 1, r"^query: \[0, 1, 2\], expected the source and the target; "),
+                                ({"query": 1}, 1, "^query: 1, expected the source and the target; ")):
+        with pytest.raises(ValueError, match=what):
+            run.predict([{**graph, "query": (0, 2), **change}], batch)
+    with pytest.raises(ValueError, match="^graphs: a graph without query, expected nodes, edges and query; "):
+        run.predict([graph])
     with pytest.raises(ValueError, match="model 'bert', expected edge-transformer, rat.*; `predict`"):
         write_checkpoint(path, module, ours_of(module, SETTINGS), WORDS, {**SETTINGS, "model": "bert"})
         triad_torch.load(tmp_path)

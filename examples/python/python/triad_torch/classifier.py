@@ -7,12 +7,13 @@ import shutil
 import subprocess
 import tempfile
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ._graphs import members
 from .runs import Run, load
 
 
@@ -71,7 +72,7 @@ class GraphClassifier:
             if (out / "model.safetensors").exists():
                 raise ValueError(f"folder: {out} has a run, expected a new folder; load the run by triad_torch.load, "
                                  "or name another folder")
-            lines = [json.dumps({**_members(graph), "target": target}) for graph, target in zip(graphs, targets)]
+            lines = [json.dumps({**members(graph), "target": target}) for graph, target in zip(graphs, targets)]
             (Path(made) / "train.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
             settings = [f"{name.replace('_', '-')} = {json.dumps(value)}\n" for name, value in self.options.items()]
             (Path(made) / "config.toml").write_text("".join(settings), encoding="utf-8")
@@ -102,23 +103,6 @@ class GraphClassifier:
         if not hasattr(self, "run_"):
             raise ValueError("run_: missing, expected a trained classifier; call fit first")
         return self.run_
-
-
-def _members(graph: Mapping[str, Any]) -> dict[str, Any]:
-    missing = {"nodes", "edges", "query"} - graph.keys()
-    if missing:
-        raise ValueError(f"graphs: a graph without {' and '.join(sorted(missing))}, expected nodes, edges and query; "
-                         "write it as a line of the program's data")
-    return {name: _plain(graph[name]) for name in ("nodes", "edges", "query")}
-
-
-def _plain(value: Any) -> Any:
-    """Returns numbers of NumPy as those of Python, and other sequences as lists."""
-    if isinstance(value, str) or value is None:
-        return value
-    if isinstance(value, (Sequence, np.ndarray)):
-        return [_plain(each) for each in value]
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _last_line(text: str) -> str:

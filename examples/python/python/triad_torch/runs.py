@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.nn.functional import pad
 
-from . import _checks
+from . import _checks, _graphs
 from ._safetensors import read_safetensors
 from .baselines import GraphAttentionNetwork, RelationTransformer
 from .modules import EdgeTransformer
@@ -49,21 +49,27 @@ class Run:
     def label(self, name: str) -> int:
         """Returns the number of an edge's label."""
         if name not in self.edges:
-            raise ValueError(f"no label {name!r}: the run knows {', '.join(self.edges)}")
+            raise ValueError(f"label: {name!r}, expected one of {', '.join(self.edges)}; a run knows only the labels "
+                             "that it was trained on")
         return self.edges.index(name) + 1
 
     def labels(self, nodes: int | Sequence[str], edges: Iterable[tuple[int, str, int]]) -> torch.Tensor:
-        """Returns the labels (nodes, nodes) of a graph, int64."""
+        """Returns the labels (nodes, nodes) of a graph, int64.
+
+        Raises a ValueError for a negative number of nodes, for an edge whose nodes do not exist, and for a label that
+        the run does not know."""
         words: dict[tuple[int, int], set[str]] = {}
-        if isinstance(nodes, int):
-            count = nodes
-        else:
+        nodes = _graphs.plain(nodes)
+        if isinstance(nodes, list):
             count = len(nodes)
             for i, name in enumerate(nodes):
                 words[i, i] = {f"node: {name}"}
+        elif (count := _checks.whole(nodes, "nodes")) < 0:
+            raise ValueError(f"nodes: {count}, expected 0 or more; pass the number of nodes, or a list of their labels")
         for source, name, target in edges:
             if not (0 <= source < count and 0 <= target < count):
-                raise ValueError(f"edge ({source}, {target}) of a graph whose nodes are 0 to {count - 1}")
+                raise ValueError(f"edges: ({source}, {target}), expected nodes from 0 to {count - 1}; pass the number "
+                                 "of nodes, or number the nodes from 0")
             words.setdefault((source, target), set()).add(name)
         labels = torch.zeros(count, count, dtype=torch.int64, device=next(self.module.parameters()).device)
         for (i, j), names in words.items():
@@ -82,15 +88,25 @@ class Run:
     @torch.no_grad()
     def probabilities(self, graphs: Iterable[Mapping[str, Any]], batch: int = 64) -> torch.Tensor:
         """Returns the probabilities (graphs, answers) of all answers.  A graph is a line of the data of `graphs`, as a
-        dict with the members nodes, edges and query.  `batch` graphs are computed at a time."""
-        graphs, rows = list(graphs), []
-        for begin in range(0, len(graphs), _checks.whole(batch, "batch")):
-            part = [(self.labels(g["nodes"], g["edges"]), *g["query"]) for g in graphs[begin:begin + batch]]
+        dict with the members nodes, edges and query.  `batch` graphs are computed at a time, 1 or more.
+
+        Raises a ValueError for a graph without these members, for a query that is not a pair of its nodes, and as
+        labels() does."""
+        given, rows = [_graphs.members(graph) for graph in graphs], []
+        if _checks.whole(batch, "batch") < 1:
+            raise ValueError(f"batch: {batch}, expected 1 or more; pass the number of graphs to compute at a time")
+        for g in given:
+            if not isinstance(g["query"], list) or len(g["query"]) != 2:
+                raise ValueError(f"query: {g['query']}, expected the source and the target; ask about one pair of "
+                                 "nodes for each graph")
+        for begin in range(0, len(given), batch):
+            part = [(self.labels(g["nodes"], g["edges"]), *g["query"]) for g in given[begin:begin + batch]]
             sizes = torch.tensor([len(labels) for labels, _, _ in part])
             n = int(sizes.max())
             for (_, i, j), nodes in zip(part, sizes.tolist()):
                 if not (0 <= i < nodes and 0 <= j < nodes):
-                    raise ValueError(f"({i}, {j}) is asked about, and the nodes are 0 to {nodes - 1}")
+                    raise ValueError(f"query: ({i}, {j}), expected nodes from 0 to {nodes - 1}; ask about nodes of the "
+                                     "graph")
             labels = torch.stack([pad(x, (0, n - len(x), 0, n - len(x))) for x, _, _ in part])
             query = torch.tensor([ends for _, *ends in part], device=labels.device)
             padding = (torch.arange(n) >= sizes[:, None]).to(labels.device) if int(sizes.min()) < n else None
