@@ -11,6 +11,7 @@ import torch
 
 import triad_torch
 from conftest import PROJECT
+from triad_torch._safetensors import read_safetensors
 
 OLD_RUNS = PROJECT / "tests" / "data" / "version_0.1"
 
@@ -76,7 +77,8 @@ def test_a_run_of_the_programs_answers(tmp_path):
             (2, [(0, "left", 2)], ValueError, r"^edges: \(0, 2\), expected nodes from 0 to 1; ")):
         with pytest.raises(error, match=what):
             run.labels(nodes, edges)
-    for change, batch, what in (({}, 0, "^batch: 0, expected 1 or more; "), ({}, -3, "^batch: -3, expected 1 or more; "),
+    for change, batch, what in (({}, 0, "^batch: 0, expected 1 or more; "),
+                                ({}, -3, "^batch: -3, expected 1 or more; "),
                                 ({"query": (0, 3)}, 1, r"^query: \(0, 3\), expected nodes from 0 to 2; "),
                                 ({"query": (0, 1, 2)}, 1, r"^query: \[0, 1, 2\], expected the source and the target; "),
                                 ({"query": 1}, 1, "^query: 1, expected the source and the target; ")):
@@ -106,8 +108,32 @@ def test_a_file_that_is_no_run_is_refused(tmp_path):
     write_checkpoint(tmp_path / "model.safetensors", module, ours_of(module, SETTINGS), WORDS, SETTINGS)
     whole = (tmp_path / "model.safetensors").read_bytes()
     (tmp_path / "model.safetensors").write_bytes(whole[:-100])
-    with pytest.raises(ValueError, match="cut off"):
+    with pytest.raises(ValueError, match=r"model.safetensors: .*: \d+ bytes, expected \d+; the file is cut off"):
         triad_torch.load(tmp_path)
+
+
+FINE = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
+
+
+@pytest.mark.parametrize("header, what", [
+    ([1], "not a safetensors file: a header of type list, expected an object of JSON; "),
+    ({"__metadata__": 3}, "__metadata__ 3, expected an object of JSON; "),
+    ({"x": 3}, "x: 3, expected dtype, shape and data_offsets; "),
+    ({"x": {"dtype": "F32", "shape": [1]}}, "x: {.*}, expected dtype, shape and data_offsets; "),
+    ({"x": {**FINE, "dtype": "F8"}}, "x: dtype 'F8', expected one of F32, F64, .*; save it in "),
+    ({"x": {**FINE, "dtype": ["F32"]}}, r"x: dtype \['F32'\], expected one of F32"),
+    ({"x": {**FINE, "shape": 1}}, "x: shape 1, expected a list of whole numbers, 0 or more; "),
+    ({"x": {**FINE, "shape": [-1, -1]}}, r"x: shape \[-1, -1\], expected a list of whole numbers, 0 or more; "),
+    ({"x": {**FINE, "shape": [1.0]}}, r"x: shape \[1.0\], expected a list of whole numbers, 0 or more; "),
+    ({"x": {**FINE, "data_offsets": ["0", "4"]}}, r"x: data_offsets \['0', '4'\], expected a list of whole numbers"),
+    ({"x": {**FINE, "data_offsets": [0, 4, 8]}}, r"x: data_offsets \[0, 4, 8\], expected the first byte, and "),
+    ({"x": {**FINE, "data_offsets": [4, 0]}}, r"x: data_offsets \[4, 0\], expected the first byte, and "),
+    ({"x": {**FINE, "data_offsets": [0, 3]}}, "x: 3 bytes, expected 4; the file is cut off")])
+def test_a_damaged_header_is_refused(header, what, tmp_path):
+    text, path = json.dumps(header).encode(), tmp_path / "model.safetensors"
+    path.write_bytes(struct.pack("<Q", len(text)) + text + bytes(4))
+    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: {what}"):
+        read_safetensors(path)
 
 
 @pytest.fixture(scope="session")
@@ -262,6 +288,8 @@ def test_a_folder_that_is_not_complete_is_refused(tmp_path):
     refused(r"config.json: rope, expected the arguments of EdgeTransformer; ", rope=1)
     refused(r"model.safetensors: other tensors than config.json says, expected .*; save the model again", width=16)
     refused(r"model.safetensors: other tensors than config.json says", tied=False)
+    for config in ({"heads": 3}, {"heads": "2"}, {"labels": "five"}, {"labels": -1}, {"form": "round"}, {"layers": 0}):
+        refused("^.*config.json: .*, expected arguments that EdgeTransformer accepts; save the model again", **config)
     (tmp_path / "config.json").write_text("{}")
     refused(r"config.json: model_type None, expected 'EdgeTransformer'")
     (tmp_path / "config.json").write_text("{")

@@ -68,7 +68,11 @@ def load(kind: type[_Module], folder: str | os.PathLike) -> _Module:
         raise ValueError(f"{weights}: no such file, expected the weights of the model; copy it next to config.json")
     tensors, _ = read_safetensors(weights)
     with torch.device("meta"):
-        module = kind(**given)
+        try:
+            module = kind(**given)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise ValueError(f"{path}: {error}, expected arguments that {kind.__name__} accepts; save the model "
+                             "again") from error
     try:
         module.load_state_dict(tensors, assign=True)
     except RuntimeError as error:
