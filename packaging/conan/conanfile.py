@@ -44,6 +44,9 @@ class Triad(ConanFile):
         for part in ("TESTS", "EXAMPLES", "BENCH"):
             toolchain.cache_variables[f"TRIAD_{part}"] = False
         toolchain.cache_variables["TRIAD_INSTALL"] = True
+        # Without them, there are no triad::io and triad::text, so the package is the same on every machine.
+        for name in ("nlohmann_json", "ZLIB"):
+            toolchain.cache_variables[f"CMAKE_DISABLE_FIND_PACKAGE_{name}"] = True
         toolchain.cache_variables["CMAKE_INSTALL_LIBDIR"] = "lib"
         # The headers of CCCL become a part of the package only if they lie in a folder with this name.
         toolchain.cache_variables["TRIAD_CCCL_DIR"] = os.path.join(self.build_folder, "deps", "cccl").replace("\\", "/")

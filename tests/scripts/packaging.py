@@ -85,6 +85,12 @@ function(vcpkg_download_distfile result)
   endif()
   set(${{result}} "{stand_in.as_posix()}" PARENT_SCOPE)
 endfunction()
+function(vcpkg_check_features)  # without any feature
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "OUT_FEATURE_OPTIONS" "INVERTED_FEATURES")
+  list(FILTER arg_INVERTED_FEATURES INCLUDE REGEX "^CMAKE_")
+  list(TRANSFORM arg_INVERTED_FEATURES REPLACE "(.+)" "-D\\\\1=ON")
+  set(${{arg_OUT_FEATURE_OPTIONS}} "${{arg_INVERTED_FEATURES}}" PARENT_SCOPE)
+endfunction()
 function(vcpkg_cmake_configure)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "SOURCE_PATH" "OPTIONS")
   execute_process(COMMAND "${{CMAKE_COMMAND}}" -S "${{arg_SOURCE_PATH}}" -B "${{CURRENT_BUILDTREES_DIR}}/rel"
@@ -112,6 +118,10 @@ expect(status == 0, f"portfile.cmake: status {status}, expected 0:\n{output}")
 for name in ("include/triad/triad.hpp", "include/triad/ops/hooks.inc", "share/triad/triad-config.cmake",
              "share/triad/cccl/include/cuda/std/mdspan", "share/triad/copyright"):
     expect((packages / name).is_file(), f"portfile.cmake: no {name} in the package, expected it:\n{output}")
+exported = "".join(path.read_text() for path in (packages / "share" / "triad").glob("*.cmake"))
+targets = set(re.findall(r"add_library\((triad::\w+)", exported))
+expect("triad::triad" in targets and not targets & {"triad::io", "triad::text"},
+       f"portfile.cmake: targets {', '.join(sorted(targets))} without features, expected none of triad::io, triad::text")
 
 # ---- conda ----------------------------------------------------------------------------------------------------------
 recipe = packaging / "conda" / "recipe.yaml"
@@ -127,6 +137,8 @@ else:
     needed = parsed["requirements"]
     expect([each.split()[0] for each in needed["host"]] == [each.split()[0] for each in needed["run"]],
            "recipe.yaml: other requirements to run than to build, expected the same")
+    for name in (name for test in parsed["tests"] if "files" in test for name in test["files"]["source"]):
+        expect((root / name).is_dir(), f"recipe.yaml: {name}, expected a folder of triad")
     expect((recipe.parent / parsed["source"]["path"]).resolve() == root, "recipe.yaml: another folder than triad's")
 try:
     import rattler_build

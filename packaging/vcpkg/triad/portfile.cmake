@@ -16,9 +16,14 @@ vcpkg_download_distfile(WHEEL
 file(REMOVE_RECURSE "${CURRENT_BUILDTREES_DIR}/deps/cccl")
 file(ARCHIVE_EXTRACT INPUT "${WHEEL}" DESTINATION "${CURRENT_BUILDTREES_DIR}/deps/cccl")
 
+# Without these packages, triad has no triad::io and no triad::text.
+vcpkg_check_features(OUT_FEATURE_OPTIONS FEATURE_OPTIONS
+  INVERTED_FEATURES
+    io CMAKE_DISABLE_FIND_PACKAGE_nlohmann_json
+    text CMAKE_DISABLE_FIND_PACKAGE_ZLIB)
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
   OPTIONS "-DTRIAD_CCCL_DIR=${CURRENT_BUILDTREES_DIR}/deps/cccl" -DTRIAD_INSTALL=ON -DTRIAD_TESTS=OFF
-    -DTRIAD_EXAMPLES=OFF -DTRIAD_BENCH=OFF)
+    -DTRIAD_EXAMPLES=OFF -DTRIAD_BENCH=OFF ${FEATURE_OPTIONS})
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/triad)
 vcpkg_fixup_pkgconfig()
