@@ -172,7 +172,7 @@ class attention_call {
         }
         auto const* const x = static_cast<triad::cpu::bfloat16 const*>(from) + begin;
 #pragma omp simd
-        for (index_t i = 0; i < some; ++i) to[begin + i] = triad::cpu::widened(x[i]);
+        for (index_t i = 0; i < some; ++i) to[begin + i] = triad::from_bfloat16(x[i]);
       });
   }
   /// Rounds float32 to numbers of the caller, unless they are already there.

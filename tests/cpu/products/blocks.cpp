@@ -55,7 +55,7 @@ struct stored {
 /// that were written.
 double error_of(cpu::arithmetic factors, stored const& a, stored const& b, stored const& before, stored const& after,
                 bool add) {
-  auto const factor = [&](float x) { return static_cast<double>(factors == bf16 ? cpu::widened(cpu::rounded(x)) : x); };
+  auto const factor = [&](float x) { return static_cast<double>(factors == bf16 ? from_bfloat16(to_bfloat16(x)) : x); };
   stored expected = before;
   double worst = 0;
   auto const x = a.view(), y = b.view();
@@ -193,8 +193,8 @@ struct halves {
 
   halves(index_t m, index_t n, unsigned seed) : rows(m), columns(n), values(random_floats(m * n, seed)) {
     for (auto& v : values) {
-      rounded.push_back(cpu::rounded(v));
-      v = cpu::widened(rounded.back());
+      rounded.push_back(to_bfloat16(v));
+      v = from_bfloat16(rounded.back());
     }
   }
   kept_factor<float> kept() { return tensor<triad::bfloat16, dyn, dyn>(rounded.data(), rows, columns); }
@@ -230,8 +230,7 @@ void expect_same_bits_kept(Ex&& ex, index_t m, index_t n, index_t k) {
   for (bool const both : {false, true}) {
     std::fill(c.rounded.begin(), c.rounded.end(), triad::bfloat16{0x7fff});
     matmul_kept(ex, kept_factor<float const>(both ? a.kept() : a.plain()), b, c.kept(), e);
-    for (std::size_t i = 0; i < c.rounded.size(); ++i)
-      REQUIRE(c.rounded[i].bits == cpu::rounded(expected.data[i]).bits);
+    for (std::size_t i = 0; i < c.rounded.size(); ++i) REQUIRE(c.rounded[i].bits == to_bfloat16(expected.data[i]).bits);
   }
 }
 

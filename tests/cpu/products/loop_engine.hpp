@@ -35,7 +35,7 @@ class loop_engine final : public cpu::product_engine {
       for (index_t l = 0; l < k; ++l) {
         float const x = form == cpu::factor_form::rows ? b[l * leading + i] : b[i * leading + l];
         if (factors == cpu::arithmetic::bf16)
-          static_cast<cpu::bfloat16*>(packed)[i * k + l] = cpu::rounded(x);
+          static_cast<cpu::bfloat16*>(packed)[i * k + l] = triad::to_bfloat16(x);
         else
           static_cast<float*>(packed)[i * k + l] = x;
       }
@@ -78,7 +78,7 @@ class loop_engine final : public cpu::product_engine {
       for (index_t i = 0; i < columns; ++i) {
         index_t const from = by_rows ? r * columns + i : i * rows + r;
         to[r * columns + i] = static_cast<double>(factors == cpu::arithmetic::bf16
-                                                      ? cpu::widened(static_cast<cpu::bfloat16 const*>(x)[from])
+                                                      ? triad::from_bfloat16(static_cast<cpu::bfloat16 const*>(x)[from])
                                                       : static_cast<float const*>(x)[from]);
       }
     return all;
