@@ -1,4 +1,4 @@
-"""Tests the recipes in packaging/: their versions, their syntax, and the files that they install.
+"""Tests the recipes in cmake/packaging/: their versions, their syntax, and the files that they install.
 packaging.py ROOT FOLDER VERSION
 
 Conan's recipe is built if there is a program conan, and conda's is rendered if there is the package rattler_build.  The
@@ -14,7 +14,7 @@ import zipfile
 from pathlib import Path
 
 root, folder, version = Path(sys.argv[1]).resolve(), Path(sys.argv[2]), sys.argv[3]
-packaging = root / "packaging"
+packaging = root / "cmake" / "packaging"
 shutil.rmtree(folder, ignore_errors=True)
 folder.mkdir(parents=True)
 folder = folder.resolve()
@@ -47,10 +47,11 @@ def expect_version(where, pattern, text):
            "include/triad/version.hpp; change it there and here")
 
 
-manifest = json.loads(read("packaging", "vcpkg", "triad", "vcpkg.json"))
+manifest = json.loads(read("cmake", "packaging", "vcpkg", "triad", "vcpkg.json"))
 expect_version("include/triad/version.hpp", r'version\[\] = "(.*)"', read("include", "triad", "version.hpp"))
-expect_version("packaging/vcpkg/triad/vcpkg.json", r"^(.*)$", manifest["version"])
-expect_version("packaging/conda/recipe.yaml", r'^  version: "(.*)"', read("packaging", "conda", "recipe.yaml"))
+expect_version("cmake/packaging/vcpkg/triad/vcpkg.json", r"^(.*)$", manifest["version"])
+expect_version("cmake/packaging/conda/recipe.yaml", r'^  version: "(.*)"',
+               read("cmake", "packaging", "conda", "recipe.yaml"))
 expect_version("CITATION.cff", r"^version: (.*)", read("CITATION.cff"))
 expect_version("README.md", r"^  version = \{(.*?)\}", read("README.md"))
 expect('dynamic = ["version"]' in read("examples", "python", "pyproject.toml"),
@@ -121,7 +122,8 @@ for name in ("include/triad/triad.hpp", "include/triad/ops/hooks.inc", "share/tr
 exported = "".join(path.read_text() for path in (packages / "share" / "triad").glob("*.cmake"))
 targets = set(re.findall(r"add_library\((triad::\w+)", exported))
 expect("triad::triad" in targets and not targets & {"triad::io", "triad::text"},
-       f"portfile.cmake: targets {', '.join(sorted(targets))} without features, expected none of triad::io, triad::text")
+       f"portfile.cmake: targets {', '.join(sorted(targets))} without features, expected neither triad::io "
+       "nor triad::text")
 
 # ---- conda ----------------------------------------------------------------------------------------------------------
 recipe = packaging / "conda" / "recipe.yaml"

@@ -1,5 +1,5 @@
 """Conan recipe of triad.  The package has headers, the pinned headers of CCCL, and triad's own CMake package, which
-searches for a BLAS on the machine that uses it:  conan create packaging/conan"""
+searches for a BLAS on the machine that uses it:  conan create cmake/packaging/conan"""
 import os
 import re
 
@@ -23,7 +23,7 @@ class Triad(ConanFile):
 
     @property
     def _root(self):
-        return os.path.join(self.recipe_folder, "..", "..")
+        return os.path.join(self.recipe_folder, "..", "..", "..")
 
     def set_version(self):
         header = load(self, os.path.join(self._root, "include", "triad", "version.hpp"))
@@ -31,7 +31,7 @@ class Triad(ConanFile):
 
     def export_sources(self):
         for pattern in ("CMakeLists.txt", "LICENSE", "include/*", "cmake/*"):
-            copy(self, pattern, self._root, self.export_sources_folder)
+            copy(self, pattern, self._root, self.export_sources_folder, excludes="cmake/packaging/*")
 
     def layout(self):
         cmake_layout(self)

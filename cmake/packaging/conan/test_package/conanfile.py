@@ -20,7 +20,7 @@ class TriadTest(ConanFile):
 
     def build(self):
         cmake = CMake(self)
-        cmake.configure(build_script_folder=os.path.join("..", "..", "..", "examples", "embed", "consume", "tree"))
+        cmake.configure(build_script_folder=os.path.join(*[".."] * 4, "examples", "embed", "consume", "tree"))
         cmake.build()
 
     def test(self):

@@ -1,7 +1,7 @@
 # Overlay port: installs triad from the checkout that contains this file.
-#   vcpkg install triad --overlay-ports=packaging/vcpkg
+#   vcpkg install triad --overlay-ports=cmake/packaging/vcpkg
 set(VCPKG_BUILD_TYPE release)  # headers are the same for all build types
-cmake_path(SET SOURCE_PATH NORMALIZE "${CURRENT_PORT_DIR}/../../..")
+cmake_path(SET SOURCE_PATH NORMALIZE "${CURRENT_PORT_DIR}/../../../..")
 
 # The headers of CCCL, in the release that cmake/cccl.txt pins.  They become a part of the package because of the name
 # of their folder.
