@@ -61,10 +61,12 @@ expect('dynamic = ["version"]' in read("examples", "python", "pyproject.toml"),
 for name in [manifest["name"], *manifest["features"],
              *(each if isinstance(each, str) else each["name"] for each in manifest["dependencies"])]:
     expect(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name), f"vcpkg.json: name {name!r}, expected lower-case words")
-expect(list(manifest)[:3] == ["name", "version", "description"] and manifest["license"] == "Apache-2.0",
-       "vcpkg.json: expected name, version, description and the licence")
+missing = {"name", "version", "description", "license"} - manifest.keys()
+expect(not missing, f"vcpkg.json: found {', '.join(manifest)}, missing {', '.join(sorted(missing))}")
+expect(manifest["license"] == "Apache-2.0", f"vcpkg.json: license {manifest['license']!r}, expected 'Apache-2.0'")
 
 pinned, = re.findall(r"nvidia-cuda-cccl==([0-9.]+)", read("cmake", "cccl.txt"))
+sha512 = "".join(re.findall(r"^#   ([0-9a-f]{64})$", read("cmake", "cccl.txt"), re.M))
 stand_in = folder / "wheel.zip"  # the fewest files that triad's search for CCCL accepts
 with zipfile.ZipFile(stand_in, "w") as archive:
     for name, text in {"cuda/std/mdspan": "", "cuda/std/__cccl/version.h": "#define CCCL_VERSION 3000000\n",
@@ -79,8 +81,10 @@ set(CURRENT_BUILDTREES_DIR "{folder.as_posix()}/vcpkg/buildtrees")
 set(CURRENT_PACKAGES_DIR "{packages.as_posix()}")
 function(vcpkg_download_distfile result)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "FILENAME;SHA512" "URLS")
-  string(LENGTH "${{arg_SHA512}}" length)
-  if(NOT length EQUAL 128 OR NOT arg_URLS MATCHES "^https://.*/nvidia_cuda_cccl-{re.escape(pinned)}-py3" OR
+  if(NOT arg_SHA512 STREQUAL "{sha512}")
+    message(FATAL_ERROR "portfile.cmake: SHA512 ${{arg_SHA512}}, expected {sha512}, which cmake/cccl.txt names")
+  endif()
+  if(NOT arg_URLS MATCHES "^https://.*/nvidia_cuda_cccl-{re.escape(pinned)}-py3" OR
      NOT arg_FILENAME STREQUAL "nvidia_cuda_cccl-{pinned}.zip")
     message(FATAL_ERROR "portfile.cmake: ${{arg_URLS}}, expected CCCL {pinned}, which cmake/cccl.txt names")
   endif()
@@ -137,8 +141,9 @@ else:
     for name in contents:
         expect(name.startswith("lib/") or (root / name).is_file(), f"recipe.yaml: {name}, expected a file of triad")
     needed = parsed["requirements"]
-    expect([each.split()[0] for each in needed["host"]] == [each.split()[0] for each in needed["run"]],
-           "recipe.yaml: other requirements to run than to build, expected the same")
+    to_build, to_run = (set(needed[key]) for key in ("host", "run"))
+    expect(to_build == to_run, f"recipe.yaml: only in host {sorted(to_build - to_run)}, only in run "
+           f"{sorted(to_run - to_build)}, expected the same requirements")
     for name in (name for test in parsed["tests"] if "files" in test for name in test["files"]["source"]):
         expect((root / name).is_dir(), f"recipe.yaml: {name}, expected a folder of triad")
     expect((recipe.parent / parsed["source"]["path"]).resolve() == root, "recipe.yaml: another folder than triad's")
@@ -169,6 +174,7 @@ else:
         expect(f"triad {version}: ( S predicate subject )" in output, f"conan create: no test was run:\n{output}")
         package, = (folder / "conan" / "p" / "b").glob("*/p")
         files = {str(path.relative_to(package)) for path in package.rglob("*") if path.is_file()}
-        expect({"lib/cmake/triad/triad-config.cmake", "include/triad/triad.hpp", "licenses/LICENSE",
-                "lib/cmake/triad/cccl/include/cuda/std/mdspan"} <= files, "conan create: the package lacks files")
+        missing = {"lib/cmake/triad/triad-config.cmake", "include/triad/triad.hpp", "licenses/LICENSE",
+                   "lib/cmake/triad/cccl/include/cuda/std/mdspan"} - files
+        expect(not missing, f"conan create: found {len(files)} files, missing {', '.join(sorted(missing))}")
 print("packaging: the recipes have version", version)
