@@ -264,7 +264,7 @@ def test_the_package_safetensors_reads_and_writes_the_same(tmp_path):
 def test_a_model_with_other_tensors_is_not_saved(tmp_path):
     model = a_model()
     torch.nn.utils.parametrizations.weight_norm(model.decoder2vocab[0])
-    with pytest.raises(ValueError, match="^state_dict: decoder2vocab.0.bias|^state_dict: decoder2vocab.0.param.*, "
+    with pytest.raises(ValueError, match="^state_dict: decoder2vocab.0.param.*, "
                                          "expected those of EdgeTransformer as its config makes it; merge adapters"):
         model.save_pretrained(tmp_path)
     assert not list(tmp_path.iterdir())
