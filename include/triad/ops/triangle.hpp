@@ -112,8 +112,8 @@ struct triangle_statistics {
 
 namespace detail {
 /// Returns the axes as a shape, such as (1, h, n, n, n): axes of one number are shared.
-inline std::string told(triangle_bias_axes const& axes) {
-  auto const axis = [](bool own, char const* name) { return own ? name : "1"; };
+inline std::string axes_text(triangle_bias_axes const& axes) {
+  auto const axis = [](bool has, char const* name) { return has ? name : "1"; };
   return std::string("(") + axis(axes.graphs, "b") + ", " + axis(axes.heads, "h") + ", " + axis(axes.i, "n") + ", " +
          axis(axes.l, "n") + ", " + axis(axes.j, "n") + ")";
 }
@@ -176,8 +176,9 @@ void triangle_grad(Ex& ex, arena& scratch, triangle_options const& options, tria
   TRIAD_EXPECTS(dx.bias.empty() || !x.bias.empty(),
                 "triangle_grad: dx.bias without x.bias, expected both; leave dx.bias empty if there is no bias");
   TRIAD_EXPECTS(dx.bias.empty() || dx.bias.axes == x.bias.axes,
-                "triangle_grad: dx.bias has the axes " + detail::told(dx.bias.axes) + ", expected " +
-                    detail::told(x.bias.axes) + ", those of x.bias; leave dx.bias empty if its gradient is not needed");
+                "triangle_grad: dx.bias has the axes " + detail::axes_text(dx.bias.axes) + ", expected " +
+                    detail::axes_text(x.bias.axes) +
+                    ", those of x.bias; leave dx.bias empty if its gradient is not needed");
   expect_same_shape("triangle_grad", "o", o, x.query);
   expect_same_shape("triangle_grad", "d_o", d_o, x.query);
   with_workspace(ex, scratch, do_triangle_grad_workspace(planning(ex), options, x, dx, g.dims),
