@@ -109,10 +109,10 @@ class translator : public learner {
 
   /// The largest number of tokens in a batch, on each side.
   virtual index_t tokens() const = 0;
-  /// The memory of the states of `rows` source tokens after a frozen encoder, counting end tokens.
-  virtual state_memory states_of(index_t rows) const = 0;
+  /// The memory of the states of so many source tokens after a frozen encoder, counting end tokens.
+  virtual state_memory states_of(index_t) const { return {}; }
   /// The number of training sources that a frozen encoder has read.
-  virtual std::int64_t encoded_sources() const = 0;
+  virtual std::int64_t encoded_sources() const { return 0; }
 
   /// Returns the mean of -log probability over all target tokens of the batch, including end tokens, without dropout
   /// and label smoothing.
