@@ -31,7 +31,9 @@ exit 3
 STUB
 done
 chmod +x "$folder"/bin/*
-export TRIAD_PROGRAMS=$folder/bin TRIAD_RUNS=$folder/runs TRIAD_DATA=$folder/data
+mkdir "$folder/encoder"
+"$build/bin/triad-make-encoder" mpnet "$folder/encoder"
+export TRIAD_PROGRAMS=$folder/bin TRIAD_RUNS=$folder/runs TRIAD_DATA=$folder/data TRIAD_ENCODER=$folder/encoder
 "$root/scripts/reproduce" all '*' > "$folder/log" 2>&1 || {
   tail -n 3 "$folder/log" >&2
   exit 1
