@@ -16,7 +16,8 @@ from reference import SOURCES, SUFFIXES, Reference
 MENU = {
     "Home": {"": ["README.md"]},
     "Guide": {
-        "Begin": ["docs/quickstart.md", "docs/programs.md", "docs/data.md", "docs/python.md", "docs/building.md"],
+        "Begin": ["docs/quickstart.md", "docs/programs.md", "docs/data.md", "docs/python.md", "docs/building.md",
+                  "cmake/packaging/"],
         "The library": ["docs/guide/"],
         "Tasks": ["docs/trees.md", "docs/sequences.md", "docs/text.md"],
         "Backends": ["docs/backends.md", "docs/cuda.md", "docs/hooks.md", "docs/writing_a_backend.md"],

@@ -109,7 +109,7 @@ class translator : public learner {
 
   /// The largest number of tokens in a batch, on each side.
   virtual index_t tokens() const = 0;
-  /// The memory of the states of so many source tokens after a frozen encoder, counting end tokens.
+  /// The memory of the states of a number of source tokens after a frozen encoder, counting end tokens.
   virtual state_memory states_of(index_t) const { return {}; }
   /// The number of training sources that a frozen encoder has read.
   virtual std::int64_t encoded_sources() const { return 0; }
