@@ -110,3 +110,13 @@ def test_it_learns(kind):
         optimizer.step()
         losses.append(float(loss.detach()))
     assert losses[-1] < 0.5 * losses[0]
+
+
+def test_labels_at_padding_nodes_do_not_change_a_graph_attention_network():
+    torch.manual_seed(3)
+    model = GraphAttentionNetwork(labels=5, targets=3, width=8, heads=2, layers=2).eval()
+    labels, query = torch.randint(0, 5, (2, 4, 4)), torch.tensor([[0, 1], [1, 0]])
+    pad = torch.tensor([[False, False, False, True], [False, False, True, True]])
+    other = torch.where(pad[:, :, None] | pad[:, None], 3, labels)
+    assert torch.equal(model(labels, query, pad), model(other, query, pad))
+    assert not torch.equal(model(labels, query), model(other, query))

@@ -298,3 +298,15 @@ def test_a_folder_that_is_not_complete_is_refused(tmp_path):
     refused(r"config.json: labels missing, expected the arguments of EdgeTransformer; ")
     (tmp_path / "model.safetensors").unlink()
     refused(r"model.safetensors: no such file, expected the weights of the model; ")
+
+
+def test_numbers_of_numpy_are_saved_and_a_failed_save_changes_nothing(tmp_path):
+    model = triad_torch.EdgeTransformer(5, 3, width=8, heads=2, layers=np.int64(4), dropout=np.float32(0.5))
+    model.save_pretrained(tmp_path)
+    assert triad_torch.EdgeTransformer.from_pretrained(tmp_path).config["layers"] == 4
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    odd = triad_torch.EdgeTransformer(5, 3, width=8, heads=2, layers=2)
+    odd.config["released"] = object()
+    with pytest.raises(ValueError, match="config: <object .*>, expected numbers, texts and lists"):
+        odd.save_pretrained(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -26,6 +26,13 @@ def _list(names) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
+def _plain(value: Any) -> Any:
+    """Returns a number of NumPy or PyTorch as a number of Python."""
+    if hasattr(value, "item"):
+        return value.item()
+    raise ValueError(f"config: {value!r}, expected numbers, texts and lists; make the module with these")
+
+
 def save(module: nn.Module, config: dict[str, Any], folder: str | os.PathLike) -> None:
     """Writes the arguments of its class and the tensors of a module into a folder, which is made if it is missing."""
     state = module.state_dict()
@@ -36,11 +43,17 @@ def save(module: nn.Module, config: dict[str, Any], folder: str | os.PathLike) -
     if other:
         raise ValueError(f"state_dict: {_list(other)} by name or shape, expected those of {type(module).__name__} as "
                          "its config makes it; merge adapters and remove parametrisations first")
+    texts = {"model_type": type(module).__name__, "library_name": "triad_torch", **config}
+    text = json.dumps(texts, indent=2, default=_plain) + "\n"  # before anything is written
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {"model_type": type(module).__name__, "library_name": "triad_torch", **config}
-    write_safetensors(folder / "model.safetensors", state, {"format": "pt"})
-    (folder / "config.json").write_text(json.dumps(texts, indent=2) + "\n", encoding="utf-8")
+    beside = folder / f"config.json.{os.getpid()}"
+    try:
+        beside.write_text(text, encoding="utf-8")
+        write_safetensors(folder / "model.safetensors", state, {"format": "pt"})
+        beside.replace(folder / "config.json")
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def load(kind: type[_Module], folder: str | os.PathLike) -> _Module:

@@ -206,9 +206,10 @@ class GraphAttentionNetwork(Pretrained):
 
     def forward(self, labels: torch.Tensor, query: torch.Tensor, pad: torch.Tensor | None = None) -> torch.Tensor:
         """labels int64 (b, n, n), query int64 (b, 2) or (any number, 3), pad bool (b, n), True for padding nodes.
-        Padding nodes have no edges, so pad does not change the logits.  Returns logits with a row for each row of
-        query."""
+        Labels at padding nodes are not read.  Returns logits with a row for each row of query."""
         expect_graphs(labels, query, pad)
         graph, source, target = _edges_asked(query, *labels.shape[:2])
+        if pad is not None:
+            labels = labels.masked_fill(pad[:, :, None].logical_or(pad[:, None]), 0)
         x = self.encoder(labels)
         return self.decoder2vocab(torch.cat([x[graph, source], x[graph, target]], -1))
