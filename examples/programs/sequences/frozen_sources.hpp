@@ -1,4 +1,5 @@
-// The states of sources after a frozen encoder (--freeze-encoder).  Each source of the training set is encoded once.
+// The states of sources after a frozen encoder (--freeze-encoder).  A source is encoded in the first batch that has it,
+// as often as this batch has it, and not again if the cache has room for its states.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -131,7 +131,7 @@ class translator_training final : public training {
  private:
   /// Returns a line about the memory of the frozen encoder's states.
   std::string told_states(state_memory const& states) const {
-    return fmt::format("states of the frozen encoder: {}, {}\n", told_size(states.needed),
+    return fmt::format("states of the frozen encoder: at most {}, {}\n", told_size(states.needed),
                        states.needed <= states.limit ? "computed in the first epoch and kept"
                                                      : "of which --encoder-cache keeps " + options_.encoder_cache +
                                                            "; the rest is computed again in each epoch");
