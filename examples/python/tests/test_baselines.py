@@ -5,22 +5,12 @@ import pytest
 import torch
 from torch import nn
 
+from conftest import close, losses_of
 from triad_torch import GraphAttentionNetwork, RelationTransformer
 from triad_torch.runs import read_safetensors
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    """The models are small, and other tests may use the other processors."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-def close(ours, theirs, scale=None):
-    scale = float(theirs.detach().abs().max()) if scale is None else scale
-    assert float((ours - theirs).detach().abs().max()) <= 1e-9 * max(scale, 1e-30)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.mark.parametrize("kind", ["rat", "rrat"])
@@ -102,13 +92,7 @@ def test_padding_and_folders_change_no_logits(kind, tmp_path):
 def test_it_learns(kind):
     model = MODELS[kind](dropout=0.1)
     labels, query = torch.randint(5, (4, 5, 5)), torch.tensor([[0, 1]] * 4)
-    optimizer, losses = torch.optim.Adam(model.parameters(), 1e-2), []
-    for _ in range(60):
-        loss = nn.functional.cross_entropy(model(labels, query), torch.tensor([0, 1, 2, 0]))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(float(loss.detach()))
+    losses = losses_of(model, lambda: model(labels, query), 60)
     assert losses[-1] < 0.5 * losses[0]
 
 

@@ -1,6 +1,5 @@
 """Tests the classifier in the style of scikit-learn, and answers about many graphs, against the program graphs."""
 import json
-import os
 import random
 import subprocess
 import warnings
@@ -9,21 +8,10 @@ import numpy as np
 import pytest
 
 import triad_torch
-from conftest import PROJECT
+from conftest import built
 from triad_torch import GraphClassifier
 
 OPPOSITE = {"left": "right", "right": "left", "above": "below", "below": "above"}
-
-
-def program():
-    """Returns the path of the program graphs. If it is not built, skips the test."""
-    if "TRIAD_GRAPHS" in os.environ:
-        return os.environ["TRIAD_GRAPHS"]
-    for build in ("release", "ci"):
-        path = PROJECT / "build" / build / "bin" / "graphs"
-        if os.access(path, os.X_OK):
-            return str(path)
-    pytest.skip("no build/release/bin/graphs: build it, or set TRIAD_GRAPHS to the path of the program graphs")
 
 
 def stories(count, seed=0, nodes=lambda n: n):
@@ -45,7 +33,7 @@ SMALL = {"preset": "smoke", "threads": 1, "learning_rate": 0.01}
 @pytest.fixture(scope="module")
 def trained():
     graphs, targets = stories(400)
-    return GraphClassifier(program(), epochs=15, **SMALL).fit(graphs, targets)
+    return GraphClassifier(built("graphs"), epochs=15, **SMALL).fit(graphs, targets)
 
 
 def test_it_learns(trained):
@@ -71,9 +59,9 @@ def test_answers_are_those_of_the_program(tmp_path):
         graph["edges"] += [(1, "loop", 1)] if draw.random() < 0.5 else []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = GraphClassifier(program(), folder=tmp_path / "run", epochs=4, **SMALL).fit(graphs, targets)
+        model = GraphClassifier(built("graphs"), folder=tmp_path / "run", epochs=4, **SMALL).fit(graphs, targets)
     assert any(" + " in word for word in model.run_.edges) and "node: grün" in model.run_.edges
-    predict = [program(), "predict", str(tmp_path / "run"), "--probabilities"]
+    predict = [built("graphs"), "predict", str(tmp_path / "run"), "--probabilities"]
     done = subprocess.run(predict, capture_output=True, text=True, check=True,
                           input="\n".join(map(json.dumps, graphs[:60])) + "\n")
     for line, p, answer in zip(done.stdout.splitlines(), model.predict_proba(graphs[:60]), model.predict(graphs[:60]),
@@ -91,7 +79,7 @@ def test_answers_are_those_of_the_program(tmp_path):
 def test_tools_of_scikit_learn_take_it():
     selection = pytest.importorskip("sklearn.model_selection", reason="scikit-learn is not installed")
     graphs, targets = stories(300)
-    scores = selection.cross_val_score(GraphClassifier(program(), epochs=15, **SMALL), graphs, targets, cv=2)
+    scores = selection.cross_val_score(GraphClassifier(built("graphs"), epochs=15, **SMALL), graphs, targets, cv=2)
     assert scores.shape == (2,) and scores.min() > 0.8
 
 
@@ -105,7 +93,7 @@ def test_parameters_are_got_and_set():
 def test_a_model_that_has_not_learned_warns():
     graphs, targets = stories(60)
     with pytest.warns(UserWarning, match="graphs: seed 1 failed: "):
-        GraphClassifier(program(), epochs=1, **SMALL).fit(graphs, targets)
+        GraphClassifier(built("graphs"), epochs=1, **SMALL).fit(graphs, targets)
 
 
 def test_what_cannot_be_trained_is_refused(trained):
@@ -113,13 +101,13 @@ def test_what_cannot_be_trained_is_refused(trained):
     with pytest.raises(FileNotFoundError, match="^program: 'no-graphs' is not there, expected triad's program "):
         GraphClassifier("no-graphs").fit(graphs, targets)
     with pytest.raises(ValueError, match="^targets: 3 for 4 graphs, expected one for each, and 1 or more; "):
-        GraphClassifier(program()).fit(graphs, targets[:3])
+        GraphClassifier(built("graphs")).fit(graphs, targets[:3])
     with pytest.raises(ValueError, match="graphs: status [12], expected 0: .*wings"):
-        GraphClassifier(program(), wings=2).fit(graphs, targets)
+        GraphClassifier(built("graphs"), wings=2).fit(graphs, targets)
     with pytest.raises(ValueError, match="^graphs: a graph without query, expected nodes, edges and query; "):
-        GraphClassifier(program()).fit([{"nodes": 1, "edges": []}], ["x"])
+        GraphClassifier(built("graphs")).fit([{"nodes": 1, "edges": []}], ["x"])
     with pytest.raises(ValueError, match="^run_: missing, expected a trained classifier; call fit first"):
-        GraphClassifier(program()).predict(graphs)
+        GraphClassifier(built("graphs")).predict(graphs)
     with pytest.raises(ValueError, match="^label: 'inside', expected one of above, "):
         trained.predict([{"nodes": 2, "edges": [(0, "inside", 1)], "query": (0, 1)}])
     with pytest.raises(ValueError, match=r"^query: \(0, 2\), expected nodes from 0 to 1; "):

@@ -5,22 +5,12 @@ import pytest
 import torch
 from torch import nn
 
+from conftest import close
 from triad_torch import FusedTransformer
 from triad_torch.runs import read_safetensors
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    """The models are small, and other tests may use the other processors."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-def close(ours, theirs, scale=None):
-    scale = float(theirs.detach().abs().max()) if scale is None else scale
-    assert float((ours - theirs).detach().abs().max()) <= 1e-9 * max(scale, 1e-30)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def test_golden_files_agree(golden_files):

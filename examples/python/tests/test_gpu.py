@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from conftest import losses_of
 from triad_torch import (EdgeTransformer, EdgeTransformerLayer, Roles, TriangularAttention, _kernels, _operators, bind,
                          car, cdr, cons, fuse_attention, graft, root, triangular_attention)
 from triad_torch._formulas import EinsumAttention, by_einsum
@@ -249,14 +250,7 @@ def test_a_stack_compiles_and_trains():
     model = EdgeTransformer(5, 3, 16, 2, 2, dropout=0.1).to(GPU)
     compiled = torch.compile(model, fullgraph=True)
     labels, query = torch.randint(5, (4, 6, 6), device=GPU), torch.tensor([[0, 1]] * 4, device=GPU)
-    optimiser = torch.optim.Adam(model.parameters(), 1e-2)
-    losses = []
-    for _ in range(40):
-        loss = torch.nn.functional.cross_entropy(compiled(labels, query), torch.tensor([0, 1, 2, 0], device=GPU))
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        losses.append(float(loss.detach()))
+    losses = losses_of(model, lambda: compiled(labels, query), 40)
     assert losses[-1] < 0.6 * losses[0]
 
 

@@ -8,14 +8,10 @@ import pytest
 import torch
 from torch import nn
 
+from conftest import close, losses_of
 from triad_torch import EdgeTransformer, EdgeTransformerLayer, FuseAttention, TriangularAttention, fuse_attention
 from triad_torch._formulas import EinsumAttention
 from triad_torch.runs import read_safetensors
-
-
-def close(ours, theirs, tolerance=1e-9, scale=None):
-    scale = float(theirs.abs().max()) if scale is None else scale
-    assert float((ours - theirs).detach().abs().max()) <= tolerance * max(scale, 1e-30)
 
 
 def test_the_released_model_of_clutrr_loads_and_agrees(golden_files):
@@ -84,7 +80,7 @@ def test_a_layer_whose_attention_is_replaced_has_the_same_values_and_gradients(d
         y = module(x)
         results.append([y, *torch.autograd.grad(y, [x, *module.parameters()], cotangent)])
     for a, b in zip(*results):
-        close(a, b, tolerance)
+        close(a, b, tolerance=tolerance)
 
 
 def test_names_are_those_of_the_released_program():
@@ -133,14 +129,7 @@ def test_a_stack_compiles_and_trains():
     model = EdgeTransformer(5, 3, 16, 2, 2, dropout=0.1)
     compiled = torch.compile(model, fullgraph=True)
     labels, query = torch.randint(5, (4, 6, 6)), torch.tensor([[0, 1]] * 4)
-    optimiser = torch.optim.Adam(model.parameters(), 1e-2)
-    losses = []
-    for _ in range(30):
-        loss = nn.functional.cross_entropy(compiled(labels, query), torch.tensor([0, 1, 2, 0]))
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        losses.append(float(loss.detach()))
+    losses = losses_of(model, lambda: compiled(labels, query), 30)
     assert losses[-1] < 0.5 * losses[0]
 
 
@@ -192,7 +181,7 @@ def test_fuse_attention_is_the_papers():
         if a is None or b is None:  # the bias of the keys affects no weight, so one gradient is missing
             assert (b if a is None else a) is None or float((b if a is None else a).abs().max()) < 1e-12
         else:
-            close(a, b, 1e-11, max(float(b.abs().max()), 1e-3))
+            close(a, b, max(float(b.abs().max()), 1e-3), 1e-11)
 
 
 def test_fuse_attention_has_right_gradients_also_with_dropout():
