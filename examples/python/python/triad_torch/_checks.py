@@ -20,6 +20,21 @@ def whole(value, name: str) -> int:
     raise TypeError(f"{name} is {value!r}, expected a whole number")
 
 
+def one_or_more(value, name: str) -> int:
+    """Returns the value as an int, which must be 1 or more."""
+    if (count := whole(value, name)) < 1:
+        raise ValueError(f"{name} is {count}, expected 1 or more")
+    return count
+
+
+def width_and_heads(width, heads) -> tuple[int, int]:
+    """Returns both as ints.  The width must be a multiple of the number of heads."""
+    width, heads = whole(width, "width"), whole(heads, "heads")
+    if heads < 1 or width < 1 or width % heads:
+        raise ValueError(f"width {width} is not a multiple of {heads} heads")
+    return width, heads
+
+
 def rate(value: float, name: str) -> float:
     """Returns a dropout rate.  The rate must be in [0, 1)."""
     if not 0 <= value < 1:

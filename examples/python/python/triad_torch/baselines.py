@@ -9,18 +9,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from . import _checks
+from ._graph_models import at_padding, edges_asked, expect_graphs, initialize, readout
 from ._pretrained import Pretrained
-from .modules import _edges_asked, _expect_heads, expect_graphs
-
-
-def _readout(width: int, targets: int) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Dropout(0.0), nn.Linear(width, targets))
-
-
-def _expect_layers(layers: int) -> int:
-    if _checks.whole(layers, "layers") < 1:
-        raise ValueError(f"layers is {layers}, expected 1 or more")
-    return layers
 
 
 class _RelationAttention(nn.Module):
@@ -47,6 +37,14 @@ class _RelationAttention(nn.Module):
 
 
 class _RelationLayer(nn.Module):
+    """A layer with the states x (b, n, d) of nodes and, in RRAT, g (b, n, n, d) of edges.  With the context c of the
+    attention and its output projection o:
+
+        x = norm1(x + o(c)),  x = norm2(x + block(x))
+        g_ij = norm_graph1(g_ij + left(c_i) + right(c_j)),  g = norm_graph2(g + block_graph(g))
+
+    `fixed` are the keys and values of edges of RAT, which all layers share; None: the layer computes them from g."""
+
     def __init__(self, width: int, heads: int, hidden: int, dropout: float, update_relations: bool) -> None:
         super().__init__()
         self.rel_attention = _RelationAttention(width, heads, dropout, update_relations)
@@ -71,6 +69,8 @@ class _RelationLayer(nn.Module):
 
 
 class _RelationEncoder(nn.Module):
+    """The embedding g (b, n, n, d) of labels, and the layers.  Returns the last x (b, n, d) and g."""
+
     def __init__(self, labels: int, layers: int, tied: bool, width: int, update_relations: bool, **of_layer) -> None:
         super().__init__()
         self.embedding = nn.Embedding(labels, width)
@@ -109,16 +109,15 @@ class RelationTransformer(Pretrained):
                  hidden: int | None = None, dropout: float = 0.2, tied: bool = True,
                  update_relations: bool = False) -> None:
         super().__init__()
-        width, heads = _expect_heads(width, heads)
+        width, heads = _checks.width_and_heads(width, heads)
+        layers = _checks.one_or_more(layers, "layers")
         self.config = {"labels": labels, "targets": targets, "width": width, "heads": heads, "layers": layers,
                        "hidden": hidden, "dropout": dropout, "tied": tied, "update_relations": update_relations}
-        self.encoder = _RelationEncoder(labels, _expect_layers(layers), tied, width, update_relations, heads=heads,
+        self.encoder = _RelationEncoder(labels, layers, tied, width, update_relations, heads=heads,
                                         hidden=4 * width if hidden is None else hidden,
                                         dropout=_checks.rate(dropout, "dropout"))
-        self.decoder2vocab = _readout(width if update_relations else 2 * width, targets)
-        for parameter in self.encoder.parameters():
-            if parameter.dim() > 1:
-                nn.init.xavier_uniform_(parameter)
+        self.decoder2vocab = readout(width if update_relations else 2 * width, targets)
+        initialize(self.encoder)
         self.register_load_state_dict_pre_hook(self._read_released)
 
     @staticmethod
@@ -136,14 +135,20 @@ class RelationTransformer(Pretrained):
         """labels int64 (b, n, n), query int64 (b, 2) or (any number, 3), pad bool (b, n), True for padding nodes.  x0
         (b, n, width) are the initial states of nodes; None: zeros.  Returns logits with a row for each row of query."""
         expect_graphs(labels, query, pad)
-        graph, source, target = _edges_asked(query, *labels.shape[:2])
-        x, g = self.encoder(labels, x0, None if pad is None else pad[:, :, None].logical_or(pad[:, None]))
+        graph, source, target = edges_asked(query, *labels.shape[:2])
+        x, g = self.encoder(labels, x0, None if pad is None else at_padding(pad))
         if self.config["update_relations"]:
             return self.decoder2vocab(g[graph, source, target])
         return self.decoder2vocab(torch.cat([x[graph, source], x[graph, target]], -1))
 
 
 class _GraphAttentionLayer(nn.Module):
+    """A layer on x (b, n, d), with the scores es (b, n, n, h) and the values ev (b, n, n, h, d / h) of edges, and with
+    v = value(x).  apart (b, n, n) is True for nodes that are no neighbours:
+
+        z_ij = leaky_relu(<query, v_i> + <key, v_j> + es_ij),  p = softmax of z over the neighbours j
+        x_i = norm(x_i + elu(sum over j of  p_ij (v_j + ev_ij)))"""
+
     def __init__(self, width: int, heads: int, dropout: float) -> None:
         super().__init__()
         self.heads, self.value, self.norm = heads, nn.Linear(width, width, bias=False), nn.LayerNorm(width)
@@ -160,6 +165,9 @@ class _GraphAttentionLayer(nn.Module):
 
 
 class _GraphAttentionEncoder(nn.Module):
+    """The embedding of labels, from which all layers take scores and values, and the layers.  Returns x (b, n, d),
+    which begins with zeros."""
+
     def __init__(self, labels: int, layers: int, tied: bool, width: int, heads: int, dropout: float) -> None:
         super().__init__()
         self.embedding = nn.Embedding(labels, width)
@@ -194,22 +202,21 @@ class GraphAttentionNetwork(Pretrained):
     def __init__(self, labels: int, targets: int, width: int = 200, heads: int = 4, layers: int = 8,
                  dropout: float = 0.2, tied: bool = True) -> None:
         super().__init__()
-        width, heads = _expect_heads(width, heads)
+        width, heads = _checks.width_and_heads(width, heads)
+        layers = _checks.one_or_more(layers, "layers")
         self.config: dict[str, Any] = {"labels": labels, "targets": targets, "width": width, "heads": heads,
                                        "layers": layers, "dropout": dropout, "tied": tied}
-        self.encoder = _GraphAttentionEncoder(labels, _expect_layers(layers), tied, width, heads,
+        self.encoder = _GraphAttentionEncoder(labels, layers, tied, width, heads,
                                               _checks.rate(dropout, "dropout"))
-        self.decoder2vocab = _readout(2 * width, targets)
-        for parameter in self.encoder.parameters():
-            if parameter.dim() > 1:
-                nn.init.xavier_uniform_(parameter)
+        self.decoder2vocab = readout(2 * width, targets)
+        initialize(self.encoder)
 
     def forward(self, labels: torch.Tensor, query: torch.Tensor, pad: torch.Tensor | None = None) -> torch.Tensor:
         """labels int64 (b, n, n), query int64 (b, 2) or (any number, 3), pad bool (b, n), True for padding nodes.
         Labels at padding nodes are not read.  Returns logits with a row for each row of query."""
         expect_graphs(labels, query, pad)
-        graph, source, target = _edges_asked(query, *labels.shape[:2])
+        graph, source, target = edges_asked(query, *labels.shape[:2])
         if pad is not None:
-            labels = labels.masked_fill(pad[:, :, None].logical_or(pad[:, None]), 0)
+            labels = labels.masked_fill(at_padding(pad), 0)
         x = self.encoder(labels)
         return self.decoder2vocab(torch.cat([x[graph, source], x[graph, target]], -1))

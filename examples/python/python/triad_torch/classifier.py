@@ -57,8 +57,9 @@ class GraphClassifier:
     def fit(self, graphs: Iterable[Mapping[str, Any]], targets: Iterable[str]) -> GraphClassifier:
         """Trains a new model on graphs and their answers, and returns the classifier.
 
-        Warns if the program says that the model has not learned its task.  Raises a ValueError with the program's
-        message if it refuses graphs or options, and a FileNotFoundError if there is no such program."""
+        Warns with the program's last line if fewer than half of the held-out graphs are answered correctly.  Raises a
+        ValueError with the program's message if it refuses graphs or options, and a FileNotFoundError if there is no
+        such program."""
         program = shutil.which(os.fspath(self.program))
         if program is None:
             raise FileNotFoundError(f"program: {os.fspath(self.program)!r} is not there, expected triad's program "

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from . import _checks
 from ._pretrained import Pretrained
-from .modules import FuseAttention, _expect_heads
+from .modules import FuseAttention
 
 PAD, EOS = 1, 2  # numbers of the padding and of the end of a sentence, as in fairseq
 
@@ -125,11 +125,9 @@ class FusedTransformer(Pretrained):
                  tied_output: bool = True, dropout: float = 0.1, attention_dropout: float = 0.0,
                  activation_dropout: float = 0.0) -> None:
         super().__init__()
-        width, heads = _expect_heads(width, heads)
-        above = layers if decoder_layers is None else decoder_layers
-        for name, count in (("layers", layers), ("decoder_layers", above)):
-            if _checks.whole(count, name) < 1:
-                raise ValueError(f"{name} is {count}, expected 1 or more")
+        width, heads = _checks.width_and_heads(width, heads)
+        layers = _checks.one_or_more(layers, "layers")
+        above = layers if decoder_layers is None else _checks.one_or_more(decoder_layers, "decoder_layers")
         if width < 4:
             raise ValueError(f"width is {width}, expected 4 or more for the vectors of positions")
         fuse = _numbers(fuse_encoder, layers, "fuse_encoder"), _numbers(fuse_decoder, above, "fuse_decoder")

@@ -10,19 +10,13 @@ from torch import nn
 from torch.nn import functional as F
 
 from . import _checks, _operators, _projections, _weights
+from ._graph_models import edges_asked, expect_graphs, initialize, readout, without
 from ._pretrained import Pretrained
 from ._torch_attention import (asked_weights, batch_arguments, bias_argument, edges_on, expect_dense, expect_type,
                                no_bias, numbers_are_at_hand)
 from .attention import form_number, has_right
 
 __all__ = ["TriangularAttention", "EdgeTransformerLayer", "EdgeTransformer", "FuseAttention", "fuse_attention"]
-
-
-def _expect_heads(width: int, heads: int) -> tuple[int, int]:
-    width, heads = _checks.whole(width, "width"), _checks.whole(heads, "heads")
-    if heads < 1 or width < 1 or width % heads:
-        raise ValueError(f"width {width} is not a multiple of {heads} heads")
-    return width, heads
 
 
 class TriangularAttention(nn.Module):
@@ -49,7 +43,7 @@ class TriangularAttention(nn.Module):
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0, bias: bool = False, form: str = "full") -> None:
         super().__init__()
-        width, heads = _expect_heads(width, heads)
+        width, heads = _checks.width_and_heads(width, heads)
         self.width, self.heads, self.dropout, self.form = width, heads, _checks.rate(dropout, "dropout"), form
         self._form = form_number(form)
         self._stacked: tuple[str, ...]
@@ -217,19 +211,15 @@ class EdgeTransformer(Pretrained):
                  hidden: int | None = None, dropout: float = 0.2, tied: bool = True, bias: bool = False,
                  form: str = "full", released: bool = True) -> None:
         super().__init__()
-        if _checks.whole(layers, "layers") < 1:
-            raise ValueError(f"layers is {layers}, expected 1 or more")
+        layers = _checks.one_or_more(layers, "layers")
         self.tied = tied
         self.config = {"labels": labels, "targets": targets, "width": width, "heads": heads, "layers": layers,
                        "hidden": hidden, "dropout": dropout, "tied": tied, "bias": bias, "form": form,
                        "released": released}
         self.encoder = _Encoder(labels, layers, tied, width, heads=heads, hidden=hidden, dropout=dropout, bias=bias,
                                 form=form, released=released)
-        self.decoder2vocab = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Dropout(0.0),
-                                           nn.Linear(width, targets))
-        for parameter in self.encoder.parameters():  # the released program's initial values
-            if parameter.dim() > 1:
-                nn.init.xavier_uniform_(parameter)
+        self.decoder2vocab = readout(width, targets)
+        initialize(self.encoder)
         self.register_load_state_dict_pre_hook(self._read_released)
 
     @staticmethod
@@ -243,47 +233,9 @@ class EdgeTransformer(Pretrained):
         """labels int64 (b, n, n), query int64 (b, 2) or (any number, 3), pad bool (b, n), True for padding nodes.
         Returns logits with a row for each row of query: (b, targets) or (any number, targets)."""
         expect_graphs(labels, query, pad)
-        graph, source, target = _edges_asked(query, *labels.shape[:2])
-        x = self.encoder(labels, None if pad is None else _without(pad))
+        graph, source, target = edges_asked(query, *labels.shape[:2])
+        x = self.encoder(labels, None if pad is None else without(pad))
         return self.decoder2vocab(x[graph, source, target])
-
-
-def expect_graphs(labels: torch.Tensor, query: torch.Tensor, pad: torch.Tensor | None) -> None:
-    """Checks the kinds of the tensors, and the shapes of labels and pad."""
-    for name, x in {"labels": labels, "query": query, **({} if pad is None else {"pad": pad})}.items():
-        expect_dense(x, name)
-    if labels.dim() != 3 or labels.shape[1] != labels.shape[2]:
-        raise ValueError(f"labels have shape {tuple(labels.shape)}, expected (batch, n, n)")
-    if pad is not None and pad.shape != labels.shape[:2]:
-        raise ValueError(f"pad has shape {tuple(pad.shape)}, expected {tuple(labels.shape[:2])}")
-
-
-def _without(pad: torch.Tensor) -> torch.Tensor:
-    """Returns the mask (graphs, n, n, n), which is True for triangles without padding nodes, from pad (graphs, n)."""
-    here = pad.logical_not()
-    return here[:, :, None, None] & here[:, None, :, None] & here[:, None, None, :]
-
-
-def _edges_asked(query: torch.Tensor, graphs: int, n: int) -> tuple[torch.Tensor, ...]:
-    """Returns the graphs, sources and targets of all rows of query.
-
-    PyTorch would count a negative number from the end.  If the values can be read, negative numbers are refused here.
-    Otherwise they are replaced by numbers that are out of range, which PyTorch refuses."""
-    if query.dtype not in (torch.int64, torch.int32):
-        raise TypeError(f"query is {query.dtype}, expected int64")
-    if query.dim() != 2 or query.shape[1] not in (2, 3) or (query.shape[1] == 2 and query.shape[0] != graphs):
-        raise ValueError(f"query has shape {tuple(query.shape)}, expected ({graphs}, 2), or (any number, 3) with the "
-                         "graph's number first")
-    graph = query[:, 0] if query.shape[1] == 3 else torch.arange(graphs, device=query.device)
-    columns = ((graph, graphs), (query[:, -2], n), (query[:, -1], n))
-    if numbers_are_at_hand(query):
-        wrong = torch.stack([(x < 0) | (x >= end) for x, end in columns]).any(0).nonzero()
-        if len(wrong):
-            row = int(wrong[0])
-            g, i, j = (int(x[row]) for x, _ in columns)
-            raise ValueError(f"query {row} asks about edge ({i}, {j}) of graph {g}, and there are {graphs} graphs of "
-                             f"{n} nodes")
-    return tuple(x.where(x >= 0, end) for x, end in columns)
 
 
 def fuse_attention(u: torch.Tensor, states: torch.Tensor, dropout_p: float = 0.0,
@@ -328,7 +280,7 @@ class FuseAttention(nn.Module):
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:
         super().__init__()
-        width, heads = _expect_heads(width, heads)
+        width, heads = _checks.width_and_heads(width, heads)
         self.width, self.heads, self.dropout = width, heads, _checks.rate(dropout, "dropout")
         self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(width, width) for _ in range(4))
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,11 +27,37 @@ _outside = {"embedding.table": "encoder.embedding.weight", "readout.inner.weight
             "readout.outer.bias": "decoder2vocab.3.bias"}
 
 _models = ("edge-transformer", "rat", "rrat", "gat")
-_of_gat = {"value.weight": "value.weight", "query": "query", "key": "key", "norm.gain": "norm.weight",
-           "norm.bias": "norm.bias"}
-_of_relations = {"attention.query": "linears.0", "attention.key": "linears.1", "attention.value": "linears.2",
-                 "attention.output": "linears.3", "relation_key": "relation_key_map",
-                 "relation_value": "relation_value_map", "left": "left_linear", "right": "right_linear"}
+
+
+def _both(ours: str, theirs: str) -> dict[str, str]:
+    """Returns the names of the weight and of the bias of a linear map."""
+    return {f"{ours}.{kind}": f"{theirs}.{kind}" for kind in ("weight", "bias")}
+
+
+def _names(model: str, form: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Returns the names of parameters outside of layers, and of those of a layer: from triad's name to that in the
+    released program, or in GraphAttentionNetwork."""
+    outside, layer = dict(_outside), dict(_rest_of_layer)
+    if model == "edge-transformer":
+        numbers = ({"key": 0, "left_value": 1, "query": 2, "output": 3} if form == "flat"
+                   else {"query": 0, "key": 1, "left_value": 2, "right_value": 3, "output": 5})
+        for part, number in numbers.items():
+            layer |= _both(f"attention.{part}", f"edge_attention.linears.{number}")
+    elif model == "gat":
+        outside |= {f"{name}.weight": f"encoder.{name}.weight" for name in ("edge_score", "edge_value")}
+        layer |= {"value.weight": "value.weight", "query": "query", "key": "key", "norm.gain": "norm.weight",
+                  "norm.bias": "norm.bias"}
+    else:
+        for number, part in enumerate(("query", "key", "value", "output")):
+            layer |= _both(f"attention.{part}", f"rel_attention.linears.{number}")
+        for ours, theirs in (("relation_key", "relation_key_map"), ("relation_value", "relation_value_map")):
+            outside |= _both(ours, f"encoder.{theirs}")
+            layer |= _both(ours, f"rel_attention.{theirs}")
+        for side in ("left", "right"):
+            layer |= _both(side, f"rel_attention.{side}_linear")
+        for ours, theirs in _rest_of_layer.items():  # "norm1.weight" becomes "norm_graph1.weight"
+            layer[f"edges.{ours}"] = re.sub(r"(\d)", r"_graph\1", theirs)
+    return outside, layer
 
 
 @dataclass
@@ -169,35 +196,18 @@ def _run_of(path: Path, tensors: dict[str, torch.Tensor], texts: dict[str, str],
     else:
         module = EdgeTransformer(labels, targets, hidden=settings["hidden_factor"] * width, form=form,
                                  released=settings["form"] == "released", **sizes)
-    module.load_state_dict({_theirs(name, model, form, path): x for name, x in weights.items()})
+    names = _names(model, form)
+    module.load_state_dict({_renamed(name, names, path): x for name, x in weights.items()})
     return Run(module.eval(), words["edges"], words["targets"], settings)
 
 
-def _theirs(name: str, model: str, form: str, path: Path) -> str:
-    """Returns the name of a parameter of triad in the released program, or in GraphAttentionNetwork."""
-    if name in _outside:
-        return _outside[name]
-    parts = name.split(".", 2)
-    if model != "edge-transformer":
-        if parts[0] in ("edge_score", "edge_value"):
-            return f"encoder.{name}"
-        if parts[0] in ("relation_key", "relation_value"):
-            return f"encoder.{parts[0]}_map.{parts[1]}"
-    if parts[0] == "layers" and len(parts) == 3:
-        start, rest = f"encoder.layers.{parts[1]}.", parts[2]
-        if model == "gat" and rest in _of_gat:
-            return start + _of_gat[rest]
-        if rest in _rest_of_layer:
-            return start + _rest_of_layer[rest]
-        part, _, kind = rest.rpartition(".")
-        if model in ("rat", "rrat"):
-            if part in _of_relations:
-                return f"{start}rel_attention.{_of_relations[part]}.{kind}"
-            if rest.startswith("edges.") and rest.removeprefix("edges.") in _rest_of_layer:
-                other, _, kind = _rest_of_layer[rest.removeprefix("edges.")].partition(".")
-                return f"{start}{other[:-1]}_graph{other[-1]}.{kind}"
-        numbers = ({"key": 0, "left_value": 1, "query": 2, "output": 3} if form == "flat"
-                   else {"query": 0, "key": 1, "left_value": 2, "right_value": 3, "output": 5})
-        if model == "edge-transformer" and part.removeprefix("attention.") in numbers:
-            return f"{start}edge_attention.linears.{numbers[part.removeprefix('attention.')]}.{kind}"
+def _renamed(name: str, names: tuple[dict[str, str], dict[str, str]], path: Path) -> str:
+    """Returns the module's name of a parameter.  `names` are those of _names()."""
+    outside, layer = names
+    if name in outside:
+        return outside[name]
+    start, _, rest = name.partition(".")
+    number, _, rest = rest.partition(".")
+    if start == "layers" and rest in layer:
+        return f"encoder.layers.{number}.{layer[rest]}"
     raise ValueError(f"{path}: a tensor {name!r} has no place in the module")
