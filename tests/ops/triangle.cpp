@@ -11,6 +11,7 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/distance.hpp"
+#include "tests/ops/triangle_call.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/triangle.hpp"
 #include "triad/reference/triangle.hpp"
@@ -32,56 +33,8 @@ constexpr triangle_form all_forms[] = {triangle_form::full, triangle_form::value
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-13;
 
-// The projections of a batch, and the results and gradients of one call. The projections of an edge are side by side in
-// one row, as a layer writes them.
 template <class T>
-struct use {
-  ragged shape;
-  index_t heads, width, d = heads * width;
-  triangle_form form;
-  std::vector<T> x, d_o, o, dx, maximum, inverse_sum;
-  std::vector<std::uint8_t> masked;
-
-  use(std::vector<index_t> sizes, index_t h, index_t k, triangle_form f)
-      : shape(std::move(sizes)), heads(h), width(k), form(f) {
-    auto const rows = shape.dims.rows;
-    x = random_values<T>(rows * 4 * d, 1, 1.5);
-    d_o = random_values<T>(rows * d, 2);
-    o.resize(d_o.size());
-    dx.resize(x.size());
-    maximum.resize(static_cast<std::size_t>(rows * heads));
-    inverse_sum = maximum;
-    for (auto* v : {&x, &d_o, &o, &dx}) v->resize(v->size() + 16);  // memory that may be read, as an arena provides it
-  }
-  triangle_options options() const {
-    triangle_options t{form, heads};
-    if (!masked.empty()) t.mask.masked = make_vec(masked.data(), shape.dims.triangles);
-    return t;
-  }
-  template <class S>
-  triangle_projections<S> split(S* data) const {
-    auto const part = [&](index_t p) { return make_matrix(data + p * d, shape.dims.rows, d, 4 * d); };
-    return {part(0), part(1), part(2), uses_right_value(form) ? part(3) : make_matrix<S>(nullptr, 0, 0, 0)};
-  }
-  triangle_projections<T const> inputs() const { return split(x.data()); }
-  template <class V>
-  auto edges(V& v) const {
-    return make_matrix(v.data(), shape.dims.rows, d, d);
-  }
-
-  template <class Ex>
-  void run(Ex& ex) {
-    triangle_statistics<T> const statistics{make_matrix(maximum.data(), shape.dims.rows, heads, heads),
-                                            make_matrix(inverse_sum.data(), shape.dims.rows, heads, heads)};
-    test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
-      triangle<std::remove_reference_t<decltype(backend)>, T>(backend, *c.scratch, options(), inputs(), shape.batch(),
-                                                              statistics, edges(o));
-      triangle_grad<std::remove_reference_t<decltype(backend)>, T>(
-          backend, *c.scratch, options(), inputs(), shape.batch(), {statistics.maximum, statistics.inverse_sum},
-          edges(std::as_const(o)), edges(std::as_const(d_o)), split(dx.data()));
-    });
-  }
-};
+using use = test::triangle_call<T>;
 
 // Returns the largest difference between the rows a of one call and the rows b of another call, over all parts of dx
 // that the form has.

@@ -11,6 +11,7 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/check_gradient.hpp"
+#include "tests/ops/triangle_call.hpp"
 #include "tests/ragged.hpp"
 #include "triad/ops/triangle.hpp"
 #include "triad/train/gradient_check.hpp"
@@ -21,9 +22,6 @@ using namespace triad;
 using test::contains;
 using test::ragged;
 using test::random_values;
-
-constexpr triangle_form forms[] = {triangle_form::full, triangle_form::value_ablation,
-                                   triangle_form::attention_ablation, triangle_form::both_ablations};
 
 // The tolerance is relative to the largest value. It allows for rounding in sums of some thousand products of
 // single-precision numbers, and for the error of exponentials, 2e-7.
@@ -38,7 +36,7 @@ std::vector<triangle_bias_axes> all_axes(bool equal_sizes) {
   return all;
 }
 
-struct shape {
+struct call_sizes {
   std::vector<index_t> sizes;
   index_t heads, width;
   triangle_form form = triangle_form::full;
@@ -46,68 +44,36 @@ struct shape {
   std::vector<index_t> sources = {};  // empty: not causal
 };
 
-// The operands and the results of one call. Elements after the bias are NaN, and elements after its gradient have a
-// mark, so that reads and writes outside are detected.
+// A call with a bias. Elements after the bias are NaN, and elements after its gradient have a mark, so that reads and
+// writes outside are detected.
 template <class T>
-struct use {
-  shape s;
-  ragged graphs;
-  index_t d = s.heads * s.width;
+struct use : test::triangle_call<T> {
+  using base = test::triangle_call<T>;
   triangle_bias_axes axes;
-  std::uint64_t step = 4;
-  std::vector<T> x, d_o, o, dx, maximum, inverse_sum, bias, d_bias;
-  std::vector<std::uint8_t> masked;
+  std::vector<T> bias, d_bias;
 
   static constexpr T mark = T(12345);
   static constexpr index_t after = 16;
 
-  use(shape const& s_, triangle_bias_axes const& axes_) : s(s_), graphs(s_.sizes), axes(axes_) {
-    auto const rows = graphs.dims.rows;
-    x = random_values<T>(rows * 4 * d, 1, 1.5);
-    d_o = random_values<T>(rows * d, 2);
-    o.resize(d_o.size());
-    dx.resize(x.size());
-    maximum.resize(static_cast<std::size_t>(rows * s.heads));
-    inverse_sum = maximum;
-    for (auto* v : {&x, &d_o, &o, &dx}) v->resize(v->size() + 16);  // memory that may be read, as an arena provides it
+  use(call_sizes const& s, triangle_bias_axes const& axes_)
+      : base(s.sizes, s.heads, s.width, s.form, s.sources), axes(axes_) {
     bias = random_values<T>(count(), 3, 1.5);
     bias.resize(bias.size() + after, std::numeric_limits<T>::quiet_NaN());
     d_bias.assign(bias.size(), mark);
-    random_stream random(4, 4);
-    if (s.disturbed)
-      for (index_t t = 0; t < graphs.dims.triangles; ++t) masked.push_back(random.uniform() < 0.3);
+    if (s.disturbed) this->disturb();
   }
-  index_t count() const { return axes.count(graphs.dims, s.heads); }
-  triangle_options options() const {
-    triangle_options t{s.form, s.heads};
-    if (!s.sources.empty()) t.sources = make_vec(s.sources.data(), static_cast<index_t>(s.sources.size()));
-    if (!masked.empty()) t.mask = {make_vec(masked.data(), graphs.dims.triangles), -3};
-    t.dropout = {s.disturbed ? 0.3 : 0.0, 99, 3, &step};
-    return t;
-  }
+  index_t count() const { return axes.count(this->shape.dims, this->heads); }
   template <class S>
   triangle_projections<S> split(S* data, S* of_bias) const {
-    auto const part = [&](index_t p) { return make_matrix(data + p * d, graphs.dims.rows, d, 4 * d); };
-    return {part(0), part(1), part(2), uses_right_value(s.form) ? part(3) : make_matrix<S>(nullptr, 0, 0, 0),
-            of_bias == nullptr ? triangle_bias<S>{} : triangle_bias<S>{make_vec(of_bias, count()), axes}};
+    auto all = base::split(data);
+    if (of_bias != nullptr) all.bias = {make_vec(of_bias, count()), axes};
+    return all;
   }
-  triangle_projections<T const> inputs() const { return split(x.data(), bias.data()); }
-  template <class V>
-  auto edges(V& v) const {
-    return make_matrix(v.data(), graphs.dims.rows, d, d);
-  }
+  triangle_projections<T const> inputs() const { return split(this->x.data(), bias.data()); }
 
   template <class Ex>
   void run(Ex& ex, bool with_bias_gradient = true) {
-    triangle_statistics<T> const statistics{make_matrix(maximum.data(), graphs.dims.rows, s.heads, s.heads),
-                                            make_matrix(inverse_sum.data(), graphs.dims.rows, s.heads, s.heads)};
-    test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
-      using any = std::remove_reference_t<decltype(backend)>;
-      triangle<any, T>(backend, *c.scratch, options(), inputs(), graphs.batch(), statistics, edges(o));
-      triangle_grad<any, T>(backend, *c.scratch, options(), inputs(), graphs.batch(),
-                            {statistics.maximum, statistics.inverse_sum}, edges(std::as_const(o)),
-                            edges(std::as_const(d_o)), split(dx.data(), with_bias_gradient ? d_bias.data() : nullptr));
-    });
+    base::run(ex, inputs(), split(this->dx.data(), with_bias_gradient ? d_bias.data() : nullptr));
   }
   bool nothing_outside() const {
     return std::all_of(d_bias.end() - after, d_bias.end(), [](T v) { return v == mark; });
@@ -121,10 +87,10 @@ struct by_definition {
   std::vector<double> o, dx, d_bias;
 
   explicit by_definition(use<T> const& u_) : u(u_), o(u.o.size()), dx(u.dx.size()), d_bias(u.d_bias.size()) {
-    for (std::size_t g = 0; g < u.s.sizes.size(); ++g)
-      for (index_t c = 0; c < u.s.heads; ++c)
-        for (index_t i = 0; i < u.s.sizes[g]; ++i)
-          for (index_t j = 0; j < u.s.sizes[g]; ++j) edge(g, c, i, j);
+    for (std::size_t g = 0; g < u.shape.size.size(); ++g)
+      for (index_t c = 0; c < u.heads; ++c)
+        for (index_t i = 0; i < u.shape.size[g]; ++i)
+          for (index_t j = 0; j < u.shape.size[g]; ++j) edge(g, c, i, j);
   }
 
  private:
@@ -135,24 +101,24 @@ struct by_definition {
     auto const axis = [&at](bool has, index_t extent, index_t number) {
       if (has) at = at * extent + number;
     };
-    index_t const n = u.s.sizes[g];
-    axis(a.heads, u.s.heads, c);
+    index_t const n = u.shape.size[g];
+    axis(a.heads, u.heads, c);
     axis(a.i, n, i);
     axis(a.l, n, l);
     axis(a.j, n, j);
     for (std::size_t before = 0; a.graphs && before < g; ++before)
-      at += (a.heads ? u.s.heads : 1) * a.numbers_of_head(u.s.sizes[before]);
+      at += (a.heads ? u.heads : 1) * a.numbers_of_head(u.shape.size[before]);
     return static_cast<std::size_t>(at);
   }
   void edge(std::size_t g, index_t c, index_t i, index_t j) {
-    index_t const n = u.s.sizes[g], first = u.graphs.edge_begin[g], d = u.d, k = u.s.width;
+    index_t const n = u.shape.size[g], first = u.shape.edge_begin[g], d = u.d, k = u.width;
     auto const row = [&](index_t a, index_t b) { return first + a * n + b; };
     auto const at = [&](index_t r, index_t part, index_t f) {
       return static_cast<std::size_t>(r * 4 * d + part * d + c * k + f);
     };
     auto const x = [&](index_t r, index_t part, index_t f) { return static_cast<double>(u.x[at(r, part, f)]); };
     auto const output = [&](index_t f) { return static_cast<std::size_t>(row(i, j) * d + c * k + f); };
-    bool const own = uses_own_key(u.s.form), right = uses_right_value(u.s.form);
+    bool const own = uses_own_key(u.form), right = uses_right_value(u.form);
     auto const keep = u.options().dropout;
     double const root = std::sqrt(static_cast<double>(k));
     struct term {
@@ -163,16 +129,16 @@ struct by_definition {
     std::vector<term> terms;
     double sum = 0, delta = 0;
     for (index_t l = 0; l < n; ++l) {
-      if (!u.s.sources.empty() && l >= u.s.sources[g] && l > i && l > j) continue;
-      bool const masked = !u.masked.empty() &&
-                          u.masked[static_cast<std::size_t>(u.graphs.triangle_begin[g] + (i * n + l) * n + j)] != 0;
+      if (!u.sources.empty() && l >= u.sources[g] && l > i && l > j) continue;
+      bool const masked =
+          !u.masked.empty() && u.masked[static_cast<std::size_t>(u.shape.triangle_begin[g] + (i * n + l) * n + j)] != 0;
       double score = 0, slope = 0;
       for (index_t f = 0; f < k; ++f) {
         score += x(row(i, l), 0, f) * x(own ? row(i, j) : row(l, j), 1, f);
         slope += static_cast<double>(u.d_o[output(f)]) * x(row(i, l), 2, f) * (right ? x(row(l, j), 3, f) : 1);
       }
       score = masked ? -3 : score / root + static_cast<double>(u.bias[place(g, c, i, l, j)]);
-      auto const element = u.graphs.triangle_begin[g] * u.s.heads + ((c * n + l) * n + i) * n + j;
+      auto const element = u.shape.triangle_begin[g] * u.heads + ((c * n + l) * n + i) * n + j;
       double const kept = !keep.active() ? 1 : keep.keeps(static_cast<std::uint64_t>(element)) ? keep.scale() : 0;
       terms.push_back({l, masked, std::exp(score), kept, slope * kept});
       sum += terms.back().weight;
@@ -210,7 +176,7 @@ double distance(std::vector<A> const& found, std::vector<B> const& exact, index_
 }
 
 template <class Test>
-void expect_definition(Test, shape const& s, triangle_bias_axes const& a) {
+void expect_definition(Test, call_sizes const& s, triangle_bias_axes const& a) {
   using T = typename Test::scalar;
   typename Test::backend ex;
   use<T> u(s, a);
@@ -249,7 +215,7 @@ TEMPLATE_TEST_CASE("a bias serves the ablations, and the causal form with masks 
                                      {true, false, true, true, false},
                                      {false, true, true, false, true}};
   index_t const small = larger_than_tiles<TestType>(18, 7);
-  for (auto form : forms)
+  for (auto form : test::forms_but_flat)
     for (auto const& a : some)
       for (bool disturbed : {false, true}) {
         expect_definition(TestType{}, {{5, 5}, 2, larger_than_tiles<TestType>(18, 5), form, disturbed}, a);
@@ -273,7 +239,7 @@ TEMPLATE_TEST_CASE("the bias of a triangle has the gradient of its value", "", T
   TestType ex;
   triangle_bias_axes const some[] = {
       {true, true, true, true, true}, {false, true, false, true, true}, {false, false, false, true, false}};
-  for (auto form : forms)
+  for (auto form : test::forms_but_flat)
     for (auto const& a : some) {
       use<double> u({{4, 4}, 2, 3, form, true, {1, 4}}, a);
       std::vector<double> const x(u.x.begin(), u.x.end() - 16), bias(u.bias.begin(), u.bias.begin() + u.count());
@@ -306,7 +272,7 @@ TEMPLATE_TEST_CASE("the gradient of a bias can be left out, and the others stay"
   typename TestType::backend ex;
   for (index_t n : {5, 19}) {
     if (n > 5 && test::is_device<typename TestType::backend>) continue;
-    use<T> u({{n, n}, 2, 5}, {false, true, false, true, true}), other(u.s, u.axes);
+    use<T> u({{n, n}, 2, 5}, {false, true, false, true, true}), other = u;
     u.run(ex);
     other.run(ex, false);
     CHECK(u.o == other.o);
@@ -320,7 +286,7 @@ TEMPLATE_TEST_CASE("a bias of minus infinity leaves a triangle out", "", TRIAD_T
   typename TestType::backend ex;
   for (index_t n : {index_t{4}, larger_than_tiles<TestType>(22, 5)}) {
     // Node 1 is a middle node of no edge, so the results are those of the other middle nodes.
-    use<T> u({{n}, 2, 5}, {false, false, false, true, false}), other(u.s, u.axes);
+    use<T> u({{n}, 2, 5}, {false, false, false, true, false}), other = u;
     u.bias[1] = other.bias[1] = -std::numeric_limits<T>::infinity();
     for (index_t r = 0; r < n; ++r)  // the values of edges (r, 1) and (1, r), as left and right values
       for (index_t f = 0; f < u.d; ++f) {
@@ -344,7 +310,7 @@ TEMPLATE_TEST_CASE("the weights of one edge contain the bias", "", TRIAD_TEST_BA
   use<T> u({{n}, 2, 3}, {false, true, true, true, true});
   std::fill(u.x.begin(), u.x.end(), T(0));  // so the scores are the bias
   std::vector<T> weights(2 * n);
-  triangle_weights<typename TestType::backend, T>(ex, u.options(), u.inputs(), u.graphs.batch(), 0, 2, 4,
+  triangle_weights<typename TestType::backend, T>(ex, u.options(), u.inputs(), u.shape.batch(), 0, 2, 4,
                                                   make_matrix(weights.data(), 2, n, n));
   for (index_t c = 0; c < 2; ++c) {
     auto const score = [&](index_t l) {
@@ -384,14 +350,14 @@ TEST_CASE("a bias that does not fit is refused with a sentence") {
   auto in = u.inputs();
   in.bias.values = make_vec<double const>(u.bias.data(), 69);
   CHECK_THROWS_WITH(
-      (triangle<reference::backend, double>(ex, scratch, u.options(), in, u.graphs.batch(), statistics, u.edges(u.o))),
+      (triangle<reference::backend, double>(ex, scratch, u.options(), in, u.shape.batch(), statistics, u.edges(u.o))),
       contains("bias is (69), expected (70)"));
   auto dx = u.split(u.dx.data(), u.d_bias.data());
   dx.bias.axes.i = false;
   dx.bias.values = make_vec(u.d_bias.data(), 26);
   in = u.inputs();
   auto const backward = [&] {
-    triangle_grad<reference::backend, double>(ex, scratch, u.options(), in, u.graphs.batch(),
+    triangle_grad<reference::backend, double>(ex, scratch, u.options(), in, u.shape.batch(),
                                               {statistics.maximum, statistics.inverse_sum}, u.edges(std::as_const(u.o)),
                                               u.edges(std::as_const(u.d_o)), dx);
   };

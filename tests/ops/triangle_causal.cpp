@@ -9,6 +9,7 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/check_gradient.hpp"
+#include "tests/ops/triangle_call.hpp"
 #include "tests/ragged.hpp"
 #include "triad/ops/triangle.hpp"
 #include "triad/train/gradient_check.hpp"
@@ -19,9 +20,6 @@ using namespace triad;
 using test::contains;
 using test::ragged;
 using test::random_values;
-
-constexpr triangle_form causal_forms[] = {triangle_form::full, triangle_form::value_ablation,
-                                          triangle_form::attention_ablation, triangle_form::both_ablations};
 
 // The tolerance is relative to the largest value. It allows for rounding in sums of some hundred products of
 // single-precision numbers, and for the error of exponentials, 2e-7.
@@ -35,67 +33,8 @@ constexpr index_t largest = test::is_device<Ex> ? 26 : 48;
 // Returns numbers of sources for a graph of n nodes: from none to more than n.
 std::vector<index_t> numbers_of_sources(index_t n) { return {0, 1, n / 2, n - 1, n, n + 3}; }
 
-// The projections of a batch, and the results and gradients of one call. The projections of an edge are side by side in
-// one row, as a layer writes them.
 template <class T>
-struct use {
-  ragged shape;
-  index_t heads, width, d = heads * width;
-  triangle_form form;
-  std::vector<index_t> sources;
-  std::vector<std::uint8_t> masked;
-  double fill = -3, rate = 0;
-  std::uint64_t step = 4;
-  std::vector<T> x, d_o, o, dx, maximum, inverse_sum;
-
-  use(std::vector<index_t> sizes, index_t h, index_t k, triangle_form f, std::vector<index_t> s)
-      : shape(std::move(sizes)), heads(h), width(k), form(f), sources(std::move(s)) {
-    auto const rows = shape.dims.rows;
-    x = random_values<T>(rows * 4 * d, 1, 1.5);
-    d_o = random_values<T>(rows * d, 2);
-    o.resize(d_o.size());
-    dx.resize(x.size());
-    maximum.resize(static_cast<std::size_t>(rows * heads));
-    inverse_sum = maximum;
-    for (auto* v : {&x, &d_o, &o, &dx}) v->resize(v->size() + 16);  // memory that may be read, as an arena provides it
-  }
-  // Masks some triangles, and turns dropout on.
-  void disturb() {
-    random_stream random(4, 4);
-    for (index_t t = 0; t < shape.dims.triangles; ++t) masked.push_back(random.uniform() < 0.3);
-    rate = 0.3;
-  }
-  triangle_options options() const {
-    triangle_options t{form, heads};
-    if (!sources.empty()) t.sources = make_vec(sources.data(), static_cast<index_t>(sources.size()));
-    if (!masked.empty()) t.mask = {make_vec(masked.data(), shape.dims.triangles), fill};
-    t.dropout = {rate, 99, 3, &step};
-    return t;
-  }
-  template <class S>
-  triangle_projections<S> split(S* data) const {
-    auto const part = [&](index_t p) { return make_matrix(data + p * d, shape.dims.rows, d, 4 * d); };
-    return {part(0), part(1), part(2), uses_right_value(form) ? part(3) : make_matrix<S>(nullptr, 0, 0, 0)};
-  }
-  triangle_projections<T const> inputs() const { return split(x.data()); }
-  template <class V>
-  auto edges(V& v) const {
-    return make_matrix(v.data(), shape.dims.rows, d, d);
-  }
-
-  template <class Ex>
-  void run(Ex& ex) {
-    triangle_statistics<T> const statistics{make_matrix(maximum.data(), shape.dims.rows, heads, heads),
-                                            make_matrix(inverse_sum.data(), shape.dims.rows, heads, heads)};
-    test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
-      using any = std::remove_reference_t<decltype(backend)>;
-      triangle<any, T>(backend, *c.scratch, options(), inputs(), shape.batch(), statistics, edges(o));
-      triangle_grad<any, T>(backend, *c.scratch, options(), inputs(), shape.batch(),
-                            {statistics.maximum, statistics.inverse_sum}, edges(std::as_const(o)),
-                            edges(std::as_const(d_o)), split(dx.data()));
-    });
-  }
-};
+using use = test::triangle_call<T>;
 
 // Computes the results by the definition. Each edge has a list of middle nodes, and its results depend only on these
 // nodes.
@@ -183,7 +122,7 @@ TEMPLATE_TEST_CASE("a causal edge sums over its own list of middle nodes, masked
                    TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
-  for (auto form : causal_forms)
+  for (auto form : test::forms_but_flat)
     for (std::vector<index_t> const& sizes :
          {std::vector<index_t>{1, 2}, {3, 5, 6, 4}, {7, 16}, {18, 2, 20}, {21}, {40, 9}}) {
       if (*std::max_element(sizes.begin(), sizes.end()) > largest<typename TestType::backend>) continue;
@@ -207,7 +146,7 @@ TEMPLATE_TEST_CASE("a causal triangle is one whose other middle nodes are masked
                    TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
-  for (auto form : causal_forms)
+  for (auto form : test::forms_but_flat)
     for (index_t n : {2, 5, 16, 20, 29}) {
       index_t const s = n / 3;
       use<T> u({n}, 2, 6, form, {s}), masked({n}, 2, 6, form, {});
@@ -229,7 +168,7 @@ TEMPLATE_TEST_CASE("a causal triangle is one whose other middle nodes are masked
 TEMPLATE_TEST_CASE("where every node is a source, causal says nothing", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
-  for (auto form : causal_forms)
+  for (auto form : test::forms_but_flat)
     for (index_t n : {1, 6, 13, 24}) {
       use<T> all({n, 3}, 2, 6, form, {n, 5}), plain({n, 3}, 2, 6, form, {});
       all.disturb();
@@ -246,7 +185,7 @@ TEMPLATE_TEST_CASE("an edge does not know the nodes after both of its ends, nor 
                    TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
-  for (auto form : causal_forms)
+  for (auto form : test::forms_but_flat)
     for (index_t n : {5, 12, 20, 26, 41}) {
       if (n > largest<typename TestType::backend>) continue;
       for (index_t s : {index_t{0}, n / 3})
@@ -304,7 +243,7 @@ TEMPLATE_TEST_CASE("what is closed to a whole tile is not even read", "", TRIAD_
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   constexpr index_t n = 42, d = 12;
-  for (auto form : causal_forms) {
+  for (auto form : test::forms_but_flat) {
     CAPTURE(static_cast<int>(form));
     use<T> u({n}, 2, 6, form, {4}), far({n}, 2, 6, form, {4}), wrong({n}, 2, 6, form, {4});
     for (index_t r = 0; r < n * n; ++r) {
@@ -334,7 +273,7 @@ TEMPLATE_TEST_CASE("what is closed to a whole tile is not even read", "", TRIAD_
 
 TEMPLATE_TEST_CASE("the causal triangle has the gradient of its value", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
-  for (auto form : causal_forms)
+  for (auto form : test::forms_but_flat)
     for (std::vector<index_t> const& sizes : {std::vector<index_t>{4, 1, 7}, {18}})
       for (bool disturbed : {false, true}) {
         if (sizes[0] == 18 && (test::is_device<TestType> ? form != triangle_form::full : disturbed)) continue;
@@ -366,7 +305,7 @@ TEMPLATE_TEST_CASE("weights of a causal edge are those of its middle nodes, and 
                    TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
-  for (auto form : causal_forms) {
+  for (auto form : test::forms_but_flat) {
     use<T> u({2, 19}, 2, 6, form, {0, 4});
     u.disturb();
     by_definition<T> const exact(u);
