@@ -51,7 +51,6 @@ class frozen_sources {
   /// `limit` is the number of bytes of the cache.
   frozen_sources(Ex& ex, Model const& m, loader missing, pair_dims const& padded, std::size_t limit)
       : width_(m.encoder.width()),
-        limit_(limit),
         alone_(!rows_are_independent(ex)),
         cache_(width_, limit, storage_of(m, ex)),
         missing_(std::move(missing)),
@@ -62,7 +61,7 @@ class frozen_sources {
   }
 
   /// The memory that the states of `rows` tokens take, counting end tokens.
-  state_memory memory_of_rows(index_t rows) const { return {cache_.bytes_of(rows), limit_}; }
+  state_memory memory_of_rows(index_t rows) const { return {cache_.bytes_of(rows), cache_.limit()}; }
   /// The number of sources that the encoder has read.
   std::int64_t encoded() const { return encoded_; }
 
@@ -76,8 +75,6 @@ class frozen_sources {
   template <class Trainer>
   void give(Trainer& net, pair_batch<T>& in) {
     index_t row = 0;
-    absent_.clear();
-    missing_.clear();
     for (auto const source : sources_) {
       auto const rows = static_cast<index_t>(source.size()) + 1;  // the end token has a state too
       if (!cache_.copy(source, rows_at(row, rows))) {
@@ -124,14 +121,13 @@ class frozen_sources {
   }
 
   index_t width_;  // e
-  std::size_t limit_;
-  bool alone_;  // each source is encoded in a pass of its own
+  bool alone_;     // each source is encoded in a pass of its own
   std::int64_t encoded_ = 0;
   state_cache<T> cache_;
   loader missing_;
   std::vector<std::span<index_t const>> sources_;  // of the current batch
-  std::vector<absent> absent_;
-  std::vector<T> states_;  // (source rows, e)
+  std::vector<absent> absent_;                     // sources of missing_; empty after give()
+  std::vector<T> states_;                          // (source rows, e)
   batch_upload<Ex> upload_;
 };
 

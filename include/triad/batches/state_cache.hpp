@@ -57,6 +57,8 @@ class state_cache {
 
   /// The number of bytes of the states of a sequence of `rows` rows.
   std::size_t bytes_of(index_t rows) const { return static_cast<std::size_t>(rows * width_) * value_bytes(); }
+  /// The largest number of bytes of states.
+  std::size_t limit() const { return limit_; }
   /// The number of bytes of all states that are kept.
   std::size_t bytes() const { return bytes_; }
   /// The number of sequences whose states are kept.
