@@ -30,8 +30,8 @@ struct triangle_call {
   std::uint64_t step = 4;
   std::vector<T> x, d_o, o, dx, maximum, inverse_sum;
 
-  triangle_call(std::vector<index_t> sizes, index_t h, index_t k, triangle_form f, std::vector<index_t> s = {})
-      : shape(std::move(sizes)), heads(h), width(k), form(f), sources(std::move(s)) {
+  triangle_call(std::vector<index_t> nodes, index_t h, index_t k, triangle_form f, std::vector<index_t> s = {})
+      : shape(std::move(nodes)), heads(h), width(k), form(f), sources(std::move(s)) {
     auto const rows = shape.dims.rows;
     x = random_values<T>(rows * 4 * d, 1, 1.5);
     d_o = random_values<T>(rows * d, 2);
