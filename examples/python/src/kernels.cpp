@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "triad/cpu/fuse_attention.hpp"
 #include "triad/cpu/kernels/processor.hpp"
 #include "triad/cpu/triangle.hpp"
+#include "triad/decoding/arborescence.hpp"
 #include "triad/tree/algebra.hpp"
 #include "triad/tree/gather.hpp"
 #include "triad/tree/roles.hpp"
@@ -124,6 +126,13 @@ int triad_make_shifts(int64_t branching, int64_t depth, int64_t width, int64_t t
           triad::tensor<T const, triad::dyn, triad::dyn>(given.data(), positions.count(), width), "roles");
     });
     triad::make_shifts<double>(positions, made.roles, made.shifts);
+  });
+}
+
+int triad_arborescence(int64_t n, double const* scores, int64_t* heads, char* message, int64_t room) {
+  return guarded(message, room, [&] {
+    auto const best = triad::maximum_arborescence(triad::make_matrix<double const>(scores, n, n, n), triad::roots::one);
+    std::copy(best.begin(), best.end(), heads);
   });
 }
 

@@ -8,7 +8,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 
 def built(name):
     """Returns the path of a program of triad. If it is not built, skips the test."""
-    variable = f"TRIAD_{name.upper()}"
+    variable = f"TRIAD_{name.upper().replace('-', '_')}"
     if variable in os.environ:
         return os.environ[variable]
     for build in ("release", "ci"):

@@ -6,7 +6,7 @@ import torch
 from typing_extensions import assert_type
 
 import triad_torch
-from triad_torch import DenseBatch, EdgeTransformer, FuseAttention, Roles, Run, TriangularAttention
+from triad_torch import DenseBatch, EdgeTransformer, FuseAttention, Roles, Run, TreeMachine, TriangularAttention
 
 attention = TriangularAttention(64, heads=4, form="flat")
 assert_type(attention.forward(torch.zeros(1, 3, 3, 64)), torch.Tensor | tuple[torch.Tensor, torch.Tensor])
@@ -23,7 +23,8 @@ assert_type(EdgeTransformer.from_pretrained("folder"), EdgeTransformer)
 model.forward([[0]], torch.zeros(1, 2))  # type: ignore[arg-type]
 
 run = triad_torch.load("run")
-assert_type(run, Run)
+assert_type(run, Run | triad_torch.ParserRun | triad_torch.TreeRun)
+assert isinstance(run, Run)
 assert_type(run.ask([(0, "mother", 1)], 0, 1), tuple[str, float])
 assert_type(run.edges, list[str])
 run.ask([(0, 1)], 0, 1)  # type: ignore[list-item]

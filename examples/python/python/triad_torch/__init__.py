@@ -18,10 +18,12 @@ from .trees import Roles, bind, car, cdr, child, cons, graft, plant, root, unbin
 
 _of_torch = {  # imported on first use: NumPy users need no PyTorch
     "TriangularAttention": "modules", "EdgeTransformerLayer": "modules", "EdgeTransformer": "modules",
-    "FuseAttention": "modules", "fuse_attention": "modules", "products": "_products", "Run": "runs", "load": "runs",
-    "DenseBatch": "batches", "dense_batch": "batches",
+    "FuseAttention": "modules", "fuse_attention": "modules", "products": "_products",
+    "Run": "graph_runs", "load": "runs", "DenseBatch": "batches", "dense_batch": "batches",
     "GraphClassifier": "classifier", "RelationTransformer": "baselines", "GraphAttentionNetwork": "baselines",
-    "FusedTransformer": "fused"}
+    "FusedTransformer": "fused", "EdgeDependencyParser": "parsers", "BiaffineDependencyParser": "parsers",
+    "ParserRun": "parser_runs", "maximum_arborescence": "parsers", "TreeMachine": "tree_machine",
+    "TreeRun": "tree_runs"}
 __all__ = ["triangular_attention", "Roles", "bind", "car", "cdr", "child", "cons", "graft", "plant", "root", "unbind"]
 if _find("torch"):
     __all__ += _of_torch

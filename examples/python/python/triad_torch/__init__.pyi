@@ -11,7 +11,16 @@ from .modules import (
     TriangularAttention as TriangularAttention,
     fuse_attention as fuse_attention,
 )
-from .runs import Run as Run, load as load
+from .graph_runs import Run as Run
+from .parser_runs import ParserRun as ParserRun
+from .parsers import (
+    BiaffineDependencyParser as BiaffineDependencyParser,
+    EdgeDependencyParser as EdgeDependencyParser,
+    maximum_arborescence as maximum_arborescence,
+)
+from .runs import load as load
+from .tree_machine import TreeMachine as TreeMachine
+from .tree_runs import TreeRun as TreeRun
 from .trees import (
     Roles as Roles,
     bind as bind,

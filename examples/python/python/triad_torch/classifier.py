@@ -83,7 +83,10 @@ class GraphClassifier:
                 warnings.warn(f"{program}: {_last_line(done.stdout)}", stacklevel=2)
             elif done.returncode != 0:
                 raise ValueError(f"{program}: status {done.returncode}, expected 0: {_last_line(done.stderr)}")
-            self.run_: Run = load(out)
+            run = load(out)
+            if not isinstance(run, Run):
+                raise ValueError(f"program: {program}, expected the program graphs; it wrote a {type(run).__name__}")
+            self.run_ = run
         self.classes_ = np.array(self.run_.targets)
         return self
 

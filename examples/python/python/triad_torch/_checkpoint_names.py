@@ -1,0 +1,61 @@
+"""The names of parameters in checkpoints of triad's programs, and in PyTorch's modules."""
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import torch
+
+rest_of_layer = {"norm1.gain": "norm1.weight", "norm1.bias": "norm1.bias", "norm2.gain": "norm2.weight",
+                 "norm2.bias": "norm2.bias", "feed_forward.inner.weight": "linear1.weight",
+                 "feed_forward.inner.bias": "linear1.bias", "feed_forward.outer.weight": "linear2.weight",
+                 "feed_forward.outer.bias": "linear2.bias"}
+# The names of PyTorch's nn.TransformerEncoderLayer.
+of_transformer_layer = {**rest_of_layer, "attention.stacked.weight": "self_attn.in_proj_weight",
+                        "attention.stacked.bias": "self_attn.in_proj_bias",
+                        "attention.output.weight": "self_attn.out_proj.weight",
+                        "attention.output.bias": "self_attn.out_proj.bias"}
+
+
+def both(ours: str, theirs: str) -> dict[str, str]:
+    """Returns the names of the weight and of the bias of a linear map."""
+    return {f"{ours}.{kind}": f"{theirs}.{kind}" for kind in ("weight", "bias")}
+
+
+def of_edge_layer(form: str) -> dict[str, str]:
+    """Returns the names of the parameters of an Edge Transformer layer: from triad's name to that in the released
+    program."""
+    numbers = ({"key": 0, "left_value": 1, "query": 2, "output": 3} if form == "flat"
+               else {"query": 0, "key": 1, "left_value": 2, "right_value": 3, "output": 5})
+    names = dict(rest_of_layer)
+    for part, number in numbers.items():
+        names |= both(f"attention.{part}", f"edge_attention.linears.{number}")
+    return names
+
+
+def stacked(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Returns the tensors with the maps to queries, keys and values of each attention as one tensor, as PyTorch
+    has them."""
+    result = {}
+    for name, x in weights.items():
+        start, found, kind = name.partition(".attention.query.")
+        if found:
+            parts = (weights[f"{start}.attention.{part}.{kind}"] for part in ("query", "key", "value"))
+            result[f"{start}.attention.stacked.{kind}"] = torch.cat(list(parts))
+        elif not re.search(r"\.attention\.(key|value)\.", name):
+            result[name] = x
+    return result
+
+
+def renamed(name: str, names: tuple[dict[str, str], dict[str, str]], path: Path, layers: str = "encoder.layers",
+             whole: str = "") -> str:
+    """Returns the module's name of a parameter.  `names` are those outside of layers, and those of a layer.  `whole` is
+    the name in the file, if it is longer."""
+    outside, layer = names
+    if name in outside:
+        return outside[name]
+    start, _, rest = name.partition(".")
+    number, _, rest = rest.partition(".")
+    if start == "layers" and rest in layer:
+        return f"{layers}.{number}.{layer[rest]}"
+    raise ValueError(f"{path}: a tensor {whole or name!r} has no place in the module")

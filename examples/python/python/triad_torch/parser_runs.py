@@ -1,0 +1,92 @@
+"""Runs of the program `dependencies`: trees of sentences."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from . import _checks
+from ._checkpoint_names import both, of_edge_layer, of_transformer_layer, renamed, stacked
+from .parsers import BiaffineDependencyParser, EdgeDependencyParser
+
+MODELS = ("edge-transformer", "transformer", "universal-transformer")
+PAD, UNKNOWN, FIRST_WORD = 1, 3, 4  # numbers of the padding, of an unknown word, and of the first word of a vocabulary
+
+
+@dataclass
+class ParserRun:
+    """A trained parser: `module` in evaluation mode, its vocabulary, and the settings of the model."""
+    module: EdgeDependencyParser | BiaffineDependencyParser
+    words: list[str]      # the k-th word has number k + 4
+    relations: list[str]  # in the order of the logits
+    settings: dict = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._numbers = {word: k for k, word in enumerate(self.words, FIRST_WORD)}
+
+    def numbers(self, sentence: Sequence[str], unknown: bool = False) -> list[int]:
+        """Returns the numbers of the words of a sentence.
+
+        unknown  a word that the run does not know gets the number of unknown words.  Otherwise it raises a ValueError.
+        """
+        if isinstance(sentence, str):
+            raise TypeError(f"sentences: {sentence!r}, expected lists of words; pass [sentence.split()]")
+        found = [self._numbers.get(word, UNKNOWN) for word in sentence]
+        if UNKNOWN in found and not unknown:
+            raise ValueError(f"sentences: {sentence[found.index(UNKNOWN)]!r} is not one of the {len(self.words)} words "
+                             "that the model knows; pass unknown=True to parse unknown words all alike")
+        return found
+
+    def parse(self, sentences: Iterable[Sequence[str]], batch: int = 64, unknown: bool = False) -> list[dict[str, Any]]:
+        """Returns the tree of each sentence, a list of words, as the program's `predict --probabilities` prints it: a
+        dict with tokens, heads (from 1; 0 is the root), labels, head_probabilities and label_probabilities.
+
+        `batch` sentences are computed at a time, 1 or more; unknown is that of numbers()."""
+        given = list(sentences)
+        numbers = [self.numbers(sentence, unknown) for sentence in given]
+        if _checks.whole(batch, "batch") < 1:
+            raise ValueError(f"batch: {batch}, expected 1 or more; pass the number of sentences to compute at a time")
+        found: list[dict[str, Any]] = []
+        device = next(self.module.parameters()).device
+        for begin in range(0, len(given), batch):
+            part = numbers[begin:begin + batch]
+            n = max(map(len, part))
+            tokens = torch.tensor([row + [PAD] * (n - len(row)) for row in part], device=device).reshape(len(part), n)
+            pad = tokens == PAD
+            # Sentences without words have no tree, and no softmax over their tokens.
+            real = [k for k, row in enumerate(part) if row]
+            trees = self.module.parse(tokens[real], pad[real]) if real else ()
+            rows = dict(zip(real, zip(*(x.tolist() for x in trees))))
+            for k, row in enumerate(part):
+                heads, labels, of_head, of_label = (x[:len(row)] for x in rows.get(k, ([],) * 4))
+                found.append({"tokens": list(given[begin + k]),
+                              "heads": [0 if head == i else head + 1 for i, head in enumerate(heads)],
+                              "labels": [self.relations[label] for label in labels],
+                              "head_probabilities": of_head, "label_probabilities": of_label})
+        return found
+
+
+def parser_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, words: dict) -> ParserRun:
+    model, form = settings["model"], settings.get("attention", "full").replace("-", "_")
+    sizes = {"width": settings["width"], "heads": settings["heads"], "layers": settings["layers"],
+             "hidden": settings["hidden_factor"] * settings["width"], "tied": settings["tied"], "dropout": 0.0}
+    counts = FIRST_WORD + len(words["tokens"]), len(words["relations"])
+    module: EdgeDependencyParser | BiaffineDependencyParser
+    if model == "edge-transformer":
+        reach = (weights["encoder.relations"].shape[0] - 1) // 2
+        module = EdgeDependencyParser(*counts, max_offset=reach, form=form, **sizes)
+        outside = {"encoder.tokens": "tokens.weight", "encoder.relations": "offsets.weight",
+                   **both("arc", "arc"), **both("relation", "relation")}
+        layer = of_edge_layer(form)
+    else:
+        module = BiaffineDependencyParser(*counts, **sizes)
+        weights = stacked(weights)
+        outside = {"encoder.tokens": "tokens.weight", "norm.gain": "norm.weight", "norm.bias": "norm.bias"}
+        for name in ("arc", "root", "child", "parent", "relation", *(f"ends.{end}" for end in module.ends)):
+            outside |= both(name, name)
+        layer = of_transformer_layer
+    module.load_state_dict({renamed(name, (outside, layer), path, "layers"): x for name, x in weights.items()})
+    return ParserRun(module.eval(), words["tokens"], words["relations"], settings)

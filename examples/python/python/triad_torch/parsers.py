@@ -1,0 +1,232 @@
+"""PyTorch modules of dependency parsers.
+
+A parser maps the tokens of a sentence to the head of each token, and to the relation of the token to its head:
+
+    arcs(i, j)          score of token j as the head of token i; j = i: token i is the root
+    relations(i, :)     logits of the relation of token i to its head
+    loss = mean over tokens of  -log softmax(arcs(i, :))(head of i)  +  the same of its relation
+"""
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from . import _arrays, _checks, _kernels
+from ._graph_models import initialize, without
+from ._pretrained import Pretrained
+from ._torch_attention import expect_dense
+from .modules import EdgeTransformerLayer
+
+
+def maximum_arborescence(scores: Any) -> np.ndarray:
+    """Returns the heads of the tree with exactly one root whose scores have the largest sum, int64 (n).
+
+    scores (n, n): that of token j as the head of token i, and of token i as the root at j = i.  The root is its own
+    head.  The algorithm is that of Chu and Liu 1965 and Edmonds 1967, and takes O(n^3).  Raises a ValueError if a score
+    is not finite, or if the scores have another shape."""
+    values = scores.detach().cpu().double().numpy() if _arrays.is_torch(scores) else np.asarray(scores)
+    if values.ndim != 2 or values.shape[0] != values.shape[1]:
+        raise ValueError(f"scores have shape {tuple(values.shape)}, expected (n, n): a row of heads for each token")
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    heads = np.empty(len(values), dtype=np.int64)
+    _kernels.run("triad_arborescence", len(values), _arrays.address(values), _arrays.address(heads))
+    return heads
+
+
+class DependencyScores(NamedTuple):
+    """What a parser computes for a batch of sentences of up to n tokens."""
+    arcs: torch.Tensor              # (b, n, n): [b, i, j] is the score of j as the head of i; -inf where j is padding
+    relations: torch.Tensor | None  # (b, n, relations): logits for the given heads; None without heads
+
+
+class _DependencyParser(Pretrained):
+    """What both parsers share: forward(), loss() and parse()."""
+
+    def states(self, tokens: torch.Tensor, pad: torch.Tensor | None) -> torch.Tensor:
+        raise NotImplementedError
+
+    def arcs(self, states: torch.Tensor) -> torch.Tensor:
+        """Returns the scores (b, n, n) of all heads, from the result of states()."""
+        raise NotImplementedError
+
+    def relations(self, states: torch.Tensor, heads: torch.Tensor) -> torch.Tensor:
+        """Returns the logits (b, n, relations) of each token's relation to its head, heads int64 (b, n)."""
+        raise NotImplementedError
+
+    def forward(self, tokens: torch.Tensor, heads: torch.Tensor | None = None,
+                pad: torch.Tensor | None = None) -> DependencyScores:
+        """tokens int64 (b, n).  heads int64 (b, n): the head of each token, counted from 0; the root is its own head.
+        pad bool (b, n), True for padding, which follows the tokens of a sentence.  Rows of padding have no meaning."""
+        _expect_sentences(tokens, heads, pad)
+        states = self.states(tokens, pad)
+        arcs = self.arcs(states)
+        if pad is not None:
+            arcs = arcs.masked_fill(pad[:, None, :], -torch.inf)
+        return DependencyScores(arcs, None if heads is None else self.relations(states, heads))
+
+    def loss(self, tokens: torch.Tensor, heads: torch.Tensor, relations: torch.Tensor,
+             pad: torch.Tensor | None = None) -> torch.Tensor:
+        """Returns the mean cross entropy of heads plus that of relations, over all tokens that are no padding.
+
+        tokens, heads and pad are those of forward(); relations int64 (b, n) are the numbers of the relations."""
+        scores = self(tokens, heads, pad)
+        assert scores.relations is not None
+        real = torch.ones_like(tokens, dtype=torch.bool) if pad is None else ~pad
+        return (F.cross_entropy(scores.arcs[real], heads[real])
+                + F.cross_entropy(scores.relations[real], relations[real]))
+
+    @torch.no_grad()
+    def parse(self, tokens: torch.Tensor,
+              pad: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Returns the best tree of each sentence: heads and relations, int64 (b, n), and the probabilities of both.
+
+        The heads are those of the tree with one root whose log-probabilities have the largest sum.  The first
+        probability is that of the head, before the tree was chosen; the second that of the relation, given the head.
+        The rows of padding tokens are zeros."""
+        _expect_sentences(tokens, None, pad)
+        states = self.states(tokens, pad)
+        arcs = self.arcs(states)
+        if pad is not None:
+            arcs = arcs.masked_fill(pad[:, None, :], -torch.inf)
+        scores = arcs.float().log_softmax(-1)
+        heads = torch.zeros_like(tokens)
+        counts = [tokens.shape[1]] * len(tokens) if pad is None else (~pad).sum(1).tolist()
+        for row, n in enumerate(counts):
+            heads[row, :n] = torch.from_numpy(maximum_arborescence(scores[row, :n, :n])).to(heads.device)
+        sure, relations = self.relations(states, heads).float().softmax(-1).max(-1)
+        of_head = scores.gather(2, heads[..., None])[..., 0].exp()
+        if pad is not None:
+            relations, sure, of_head = (x.masked_fill(pad, 0) for x in (relations, sure, of_head))
+        return heads, relations, of_head, sure
+
+
+class EdgeDependencyParser(_DependencyParser):
+    """Edge Transformer layers over all ordered pairs of tokens, with two linear heads that read the state of the pair
+    (token, head).  The first state of the pair (i, j) is a vector of its relative position j - i, plus the vector of
+    the token where i = j (Edge Transformer, equation 10).
+
+    tokens        rows of the table of words, with the padding and the word for unknown words.
+    relations     number of relations.
+    hidden        width of the feed-forward block; None: 4 * width.
+    tied          one layer, applied `layers` times.
+    max_offset    longest distance of two tokens with a vector of its own.
+    form          as in triangular_attention().
+
+    config is a dict of the arguments with which the model was made.
+    """
+
+    def __init__(self, tokens: int, relations: int, width: int = 128, heads: int = 4, layers: int = 4,
+                 hidden: int | None = None, dropout: float = 0.1, tied: bool = False, max_offset: int = 16,
+                 form: str = "full") -> None:
+        super().__init__()
+        self.config = {"tokens": tokens, "relations": relations, "width": width, "heads": heads, "layers": layers,
+                       "hidden": hidden, "dropout": dropout, "tied": tied, "max_offset": max_offset, "form": form}
+        self.times, self.reach = _times(layers, tied), _checks.one_or_more(max_offset, "max_offset")
+        self.tokens, self.offsets = nn.Embedding(tokens, width), nn.Embedding(2 * self.reach + 1, width)
+        self.layers = nn.ModuleList(EdgeTransformerLayer(width, heads, hidden, dropout, True, form)
+                                    for _ in range(1 if tied else layers))
+        self.arc, self.relation = nn.Linear(width, 1), nn.Linear(width, relations)
+        for part in (self.offsets, self.layers, self.arc, self.relation):
+            initialize(part)
+
+    def states(self, tokens: torch.Tensor, pad: torch.Tensor | None) -> torch.Tensor:
+        """Returns the states (b, n, n, width) of all pairs."""
+        place = torch.arange(tokens.shape[1], device=tokens.device)
+        offsets = (place - place[:, None]).clamp(-self.reach, self.reach) + self.reach
+        words = self.tokens(tokens)
+        x = self.offsets(offsets) + torch.diag_embed(words.transpose(1, 2)).permute(0, 2, 3, 1)
+        mask = None if pad is None else without(pad)
+        for _ in range(self.times):
+            for layer in self.layers:
+                x = layer(x, mask)
+        return x
+
+    def arcs(self, states: torch.Tensor) -> torch.Tensor:
+        return self.arc(states)[..., 0]
+
+    def relations(self, states: torch.Tensor, heads: torch.Tensor) -> torch.Tensor:
+        at = heads[..., None, None].expand(-1, -1, 1, states.shape[-1])
+        return self.relation(states.gather(2, at)[:, :, 0])
+
+
+class BiaffineDependencyParser(_DependencyParser):
+    """Transformer layers over tokens, with biaffine heads (Dozat and Manning 2017).  All relations share matrices of
+    rank one, as in triad's layers/heads/biaffine_heads.hpp:
+
+        [u v p q] = drop(relu(linear maps of the token's state))
+        arcs(i, j) = (W u_i + w) . v_j  +  [i = j] (r . u_i + c);    relations(i, :) = C ((A p_i + e) * (B q_j + f)) + g
+
+    tokens, relations, hidden, dropout   as for EdgeDependencyParser.
+    tied                                 one layer, applied `layers` times: a universal Transformer.
+    """
+
+    def __init__(self, tokens: int, relations: int, width: int = 128, heads: int = 4, layers: int = 4,
+                 hidden: int | None = None, dropout: float = 0.1, tied: bool = False) -> None:
+        super().__init__()
+        self.config = {"tokens": tokens, "relations": relations, "width": width, "heads": heads, "layers": layers,
+                       "hidden": hidden, "dropout": dropout, "tied": tied}
+        self.times = _times(layers, tied)
+        self.tokens, self.dropout = nn.Embedding(tokens, width), nn.Dropout(_checks.rate(dropout, "dropout"))
+        self.layers = nn.ModuleList(
+            nn.TransformerEncoderLayer(width, heads, 4 * width if hidden is None else hidden, dropout, batch_first=True)
+            for _ in range(1 if tied else layers))
+        self.norm = nn.LayerNorm(width)
+        self.ends = nn.ModuleDict({name: nn.Linear(width, width) for name in
+                                   ("arc_child", "arc_parent", "relation_child", "relation_parent")})
+        self.arc, self.root = nn.Linear(width, width), nn.Linear(width, 1)
+        self.child, self.parent = nn.Linear(width, width), nn.Linear(width, width)
+        self.relation = nn.Linear(width, relations)
+        for name, part in self.named_children():
+            if name != "tokens":
+                initialize(part)
+
+    def states(self, tokens: torch.Tensor, pad: torch.Tensor | None) -> torch.Tensor:
+        """Returns the states (b, n, width) of all tokens."""
+        words = self.tokens(tokens)
+        x = self.dropout(words + _waves(*words.shape[1:]).to(words))
+        for _ in range(self.times):
+            for layer in self.layers:
+                x = layer(x, src_key_padding_mask=pad)
+        return self.norm(x)
+
+    def _end(self, name: str, states: torch.Tensor) -> torch.Tensor:
+        return self.dropout(F.relu(self.ends[name](states)))
+
+    def arcs(self, states: torch.Tensor) -> torch.Tensor:
+        child = self._end("arc_child", states)
+        scores = self.arc(child) @ self._end("arc_parent", states).transpose(1, 2)
+        return scores + torch.diag_embed(self.root(child)[..., 0])
+
+    def relations(self, states: torch.Tensor, heads: torch.Tensor) -> torch.Tensor:
+        child = self.child(self._end("relation_child", states))
+        parent = self.parent(self._end("relation_parent", states))
+        return self.relation(child * parent.gather(1, heads[..., None].expand_as(child)))
+
+
+def _times(layers: int, tied: bool) -> int:
+    """Returns how often all layers of the module are applied."""
+    layers = _checks.one_or_more(layers, "layers")
+    return layers if tied else 1
+
+
+def _waves(n: int, width: int) -> torch.Tensor:
+    """Returns sines and cosines of n positions, (n, width), computed in float32 as in the released program."""
+    rates = torch.exp(torch.arange(width) // 2 * 2 * torch.tensor(-math.log(1e4) / width))
+    angles = torch.arange(n)[:, None] * rates
+    return torch.where(torch.arange(width) % 2 == 0, angles.sin(), angles.cos())
+
+
+def _expect_sentences(tokens: torch.Tensor, heads: torch.Tensor | None, pad: torch.Tensor | None) -> None:
+    for name, x in {"tokens": tokens, "heads": heads, "pad": pad}.items():
+        if x is None:
+            continue
+        expect_dense(x, name)
+        if x.dim() != 2 or x.shape != tokens.shape:
+            raise ValueError(f"{name} have shape {tuple(x.shape)}, expected (sentences, tokens), as tokens have")
+        if x.dtype != (torch.bool if name == "pad" else torch.int64):
+            raise TypeError(f"{name} are {x.dtype}, expected {'bool' if name == 'pad' else 'int64'}")
