@@ -1,5 +1,5 @@
-// Soft tree operations.  A thread computes one number of a tree from all its sources.  A block computes the gradient of
-// one weight of a slot.
+// Soft tree operations.  Some lanes of a warp compute one row of a tree from all its sources.  A block computes the
+// gradients of two weights of a slot.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,35 +10,115 @@ namespace triad::cuda {
 
 namespace detail {
 
-inline constexpr int tree_threads = 128;
+/// The place of a position in its level, which has `size` positions from `begin` on.
+struct place_in_level {
+  index_t begin = 0, size = 1, offset;
+  bool last;  // whether no level is below
 
-/// Computes `tree_threads` numbers of one row of a new tree.
-template <class T>
-struct tree_shift_rows {
-  static constexpr char const* name = "tree_shift";
-  static constexpr int threads = tree_threads;
-
-  TRIAD_DEVICE void operator()(block const& b, tree_positions<> where, tree_support support, index_t step,
-                               tree_weights_view<T const> w, matrix<T const> root, tree_memory_view<T> memory) const {
-    index_t const fillers = memory.extent(3), spans = (fillers + threads - 1) / threads;
-    index_t const row = b.index() / spans, sample = row / where.count(), r = row % where.count(),
-                  f = b.index() % spans * threads + b.thread();
-    if (f >= fillers) return;
-    T sum = r == 0 ? root(sample, f) : T(0);
-    auto const add = [&](index_t argument, index_t q) {
-      if (q == no_position) return;
-      for (index_t l = 0; l <= step; ++l)
-        if (support.has(l, q)) sum += w(step, sample, l, argument) * memory(l, sample, q, f);
-    };
-    for (index_t c = 0; c < where.branching(); ++c) add(c, where.child_source(c, r));
-    auto const part = where.cons_source(r);
-    add(where.branching() + part.argument, part.position);
-    memory(step + 1, sample, r, f) = sum;
+  TRIAD_DEVICE place_in_level(tree_positions<> const& where, index_t position, index_t count) {
+    for (; position >= begin + size; size *= where.branching()) begin += size;
+    offset = position - begin;
+    last = begin + size == count;
+  }
+  /// As tree_positions::child_source() and cons_source().
+  TRIAD_DEVICE index_t child_source(index_t c) const { return last ? no_position : begin + size + c * size + offset; }
+  TRIAD_DEVICE tree_positions<>::part cons_source(tree_positions<> const& where) const {
+    if (begin == 0) return {0, no_position};
+    index_t const above = size / where.branching();
+    tree_positions<>::part from{0, offset};
+    for (; from.position >= above; from.position -= above) ++from.argument;
+    from.position += begin - above;
+    return from;
   }
 };
 
-/// Computes the weight gradient of one slot, for one sample and one argument.
-template <class T>
+/// Some lanes of a warp that compute a row of a tree together.  8 numbers of float are a sector, the 32 bytes that
+/// device memory reads at once.  So groups of 8 lanes read no bytes in vain, and rows with few fillers keep them busy.
+template <int Lanes>
+struct row_lanes {
+  static constexpr int threads = row_threads, rows = threads / Lanes;  // of a block
+  int row, lane;  // the row of `rows` rows, and the lane of that row
+
+  TRIAD_DEVICE explicit row_lanes(block const& b) : row(b.thread() / Lanes), lane(b.thread() % Lanes) {}
+
+  /// Returns `sum` plus the product of the lane's columns of two rows.  Reads four columns before it waits for one.
+  template <class T>
+  TRIAD_DEVICE T dot(T const* x, T const* y, int fillers, T sum) const {
+    for (int k = lane; k < fillers; k += 4 * Lanes) {
+      T a[4] = {}, b[4] = {};
+      TRIAD_UNROLL
+      for (int e = 0; e < 4; ++e)
+        if (k + e * Lanes < fillers) a[e] = x[k + e * Lanes], b[e] = y[k + e * Lanes];
+      TRIAD_UNROLL
+      for (int e = 0; e < 4; ++e) sum += a[e] * b[e];
+    }
+    return sum;
+  }
+};
+
+/// Calls f(row_lanes<Lanes>) with as many lanes as suit rows of this length.
+template <class F>
+void with_row_lanes(index_t fillers, F&& f) {
+  if (fillers < 4 * warp)
+    f.template operator()<warp / 4>();
+  else
+    f.template operator()<warp>();
+}
+
+/// Sums of weighted rows of trees.  A lane holds some columns of the sum in registers, so each weight is read once for
+/// all of them.
+template <class T, int Lanes>
+struct row_sums {
+  int first, fillers;  // the lane's first column, and the number of columns
+  T sum[held_columns] = {};
+
+  /// f(element of sum, column) for the lane's columns
+  template <class F>
+  TRIAD_DEVICE void each(F&& f) {
+    TRIAD_UNROLL
+    for (int e = 0; e < held_columns; ++e)
+      if (int const x = first + e * Lanes; x < fillers) f(sum[e], x);
+  }
+  TRIAD_DEVICE void add(T weight, T const* row) {
+    each([&](T& s, int x) { s += weight * row[x]; });
+  }
+};
+
+/// Computes rows of a new tree.  The lanes of a row sum its sources from all slots.
+template <class T, int Lanes>
+struct tree_shift_rows {
+  static constexpr char const* name = "tree_shift";
+  static constexpr int threads = row_threads;
+
+  TRIAD_DEVICE void operator()(block const& b, tree_positions<> where, tree_support support, index_t step,
+                               tree_weights_view<T const> w, matrix<T const> root, tree_memory_view<T> memory) const {
+    index_t const count = memory.extent(2);
+    int const fillers = static_cast<int>(memory.extent(3));
+    row_lanes<Lanes> const at(b);
+    index_t const tiles = (count + at.rows - 1) / at.rows, sample = b.index() / tiles,
+                  r = b.index() % tiles * at.rows + at.row;
+    if (r >= count) return;
+    place_in_level const place(where, r, count);
+    auto const part = place.cons_source(where);
+    for (int first = at.lane; first < fillers; first += held_columns * Lanes) {
+      row_sums<T, Lanes> sums{first, fillers};
+      if (r == 0) sums.each([&](T& s, int x) { s = root(sample, x); });
+      auto const add = [&](index_t argument, index_t q) {
+        if (q == no_position) return;
+        auto const add_slot = [&](index_t l) { sums.add(w(step, sample, l, argument), &memory(l, sample, q, 0)); };
+        if (support.has(0, q)) add_slot(0);
+        for (index_t l = support.first_after_input(q); l <= step; ++l) add_slot(l);
+      };
+      for (index_t c = 0; c < where.branching(); ++c) add(c, place.child_source(c));
+      add(where.branching() + part.argument, part.position);
+      sums.each([&](T const& s, int x) { memory(step + 1, sample, r, x) = s; });
+    }
+  }
+};
+
+/// Computes two weight gradients of one slot, for one sample and one child c: of taking child c, and of being child c.
+/// Each level of the child is a block of consecutive rows, in the whole tree and in the child's tree.
+template <class T, int Lanes>
 struct tree_shift_products {
   static constexpr char const* name = "tree_shift_dots";
   static constexpr int threads = row_threads;
@@ -49,50 +129,58 @@ struct tree_shift_products {
   TRIAD_DEVICE void operator()(block const& b, tree_positions<> where, tree_support support, index_t step,
                                tree_memory_view<T const> memory, tree_memory_view<T const> d_memory,
                                tree_weights_view<T> dw, matrix<T> d_root) const {
-    index_t const arguments = dw.extent(3), slots = step + 1, fillers = memory.extent(3), children = where.branching();
-    index_t const c = b.index() % arguments, l = b.index() / arguments % slots, sample = b.index() / arguments / slots;
-    T sum = 0;
-    // The warps of the block take the positions that the argument fills in turn.
-    for (index_t r = b.row(); r < where.count(); r += row_warps) {
-      index_t q = no_position;
-      if (c < children) {
-        q = where.child_source(c, r);
-      } else if (auto const part = where.cons_source(r); part.argument == c - children) {
-        q = part.position;
+    index_t const slots = step + 1, children = where.branching(), levels = where.depth() - 1;
+    int const fillers = static_cast<int>(memory.extent(3));
+    index_t const c = b.index() % children, l = b.index() / children % slots, sample = b.index() / children / slots;
+    T const *const tree = &memory(l, sample, 0, 0), *const d = &d_memory(slots, sample, 0, 0);
+    row_lanes<Lanes> const at(b);
+    T taken = 0, grafted = 0;
+    for (index_t level = 0, size = 1, part = 0; level < levels; ++level, part += size, size *= children) {
+      index_t const whole = part + size + c * size;
+      for (index_t r = at.row; r < size; r += at.rows) {
+        index_t const upper = (part + r) * fillers, lower = (whole + r) * fillers;
+        if (support.has(l, whole + r)) taken = at.dot(tree + lower, d + upper, fillers, taken);
+        if (support.has(l, part + r)) grafted = at.dot(tree + upper, d + lower, fillers, grafted);
       }
-      if (q == no_position || !support.has(l, q)) continue;
-      for (index_t f = b.lane(); f < fillers; f += warp)
-        sum += memory(l, sample, q, f) * d_memory(step + 1, sample, r, f);
     }
-    sum = block_sum(b, b.shared<shared>().part, sum);
-    if (b.thread() == 0) dw(step, sample, l, c) = sum;
+    auto& part = b.shared<shared>().part;
+    taken = block_sum(b, part, taken);
+    grafted = block_sum(b, part, grafted);
+    if (b.thread() == 0) {
+      dw(step, sample, l, c) = taken;
+      dw(step, sample, l, children + c) = grafted;
+    }
     if (c == 0 && l == 0)
-      for (index_t f = b.thread(); f < fillers; f += threads) d_root(sample, f) = d_memory(step + 1, sample, 0, f);
+      for (index_t x = b.thread(); x < fillers; x += threads) d_root(sample, x) = d[x];
   }
 };
 
-/// Computes one row of the gradient of a slot.
-template <class T>
+/// Computes rows of the gradient of a slot.
+template <class T, int Lanes>
 struct tree_shift_back_rows {
   static constexpr char const* name = "tree_shift_grad";
-  static constexpr int threads = tree_threads;
+  static constexpr int threads = row_threads;
 
   TRIAD_DEVICE void operator()(block const& b, tree_positions<> where, tree_support support,
                                tree_weights_view<T const> w, index_t slot, tree_memory_view<T> d_memory) const {
-    index_t const steps = w.extent(0), fillers = d_memory.extent(3), spans = (fillers + threads - 1) / threads,
-                  children = where.branching();
-    index_t const row = b.index() / spans, sample = row / where.count(), q = row % where.count(),
-                  f = b.index() % spans * threads + b.thread();
-    if (f >= fillers || !support.has(slot, q)) return;
-    T sum = 0;
-    auto const add = [&](index_t argument, index_t to) {
-      if (to == no_position) return;
-      for (index_t k = slot; k < steps; ++k) sum += w(k, sample, slot, argument) * d_memory(k + 1, sample, to, f);
-    };
-    auto const up = where.cons_source(q);
-    add(up.argument, up.position);
-    for (index_t c = 0; c < children; ++c) add(children + c, where.child_source(c, q));
-    d_memory(slot, sample, q, f) = sum;
+    index_t const steps = w.extent(0), count = d_memory.extent(2), children = where.branching();
+    int const fillers = static_cast<int>(d_memory.extent(3));
+    row_lanes<Lanes> const at(b);
+    index_t const tiles = (count + at.rows - 1) / at.rows, sample = b.index() / tiles,
+                  q = b.index() % tiles * at.rows + at.row;
+    if (q >= count || !support.has(slot, q)) return;
+    place_in_level const place(where, q, count);
+    auto const up = place.cons_source(where);
+    for (int first = at.lane; first < fillers; first += held_columns * Lanes) {
+      row_sums<T, Lanes> sums{first, fillers};
+      auto const add = [&](index_t argument, index_t to) {
+        if (to == no_position) return;
+        for (index_t k = slot; k < steps; ++k) sums.add(w(k, sample, slot, argument), &d_memory(k + 1, sample, to, 0));
+      };
+      add(up.argument, up.position);
+      for (index_t c = 0; c < children; ++c) add(children + c, place.child_source(c));
+      sums.each([&](T const& s, int x) { d_memory(slot, sample, q, x) = s; });
+    }
   }
 };
 
@@ -101,25 +189,31 @@ struct tree_shift_back_rows {
 template <class T>
 void do_tree_shift(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step,
                    tree_weights_view<T const> w, matrix<T const> root, tree_memory_view<T> memory) {
-  launch(ex, detail::tree_shift_rows<T>{},
-         memory.extent(1) * where.count() * blocks_for(memory.extent(3), detail::tree_threads), where, support, step, w,
-         root, memory);
+  detail::with_row_lanes(memory.extent(3), [&]<int Lanes>() {
+    launch(ex, detail::tree_shift_rows<T, Lanes>{},
+           memory.extent(1) * blocks_for(where.count(), detail::row_lanes<Lanes>::rows), where, support, step, w, root,
+           memory);
+  });
 }
 
 template <class T>
 void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step,
                         tree_memory_view<T const> memory, tree_memory_view<T const> d_memory, tree_weights_view<T> dw,
                         matrix<T> d_root) {
-  launch(ex, detail::tree_shift_products<T>{}, memory.extent(1) * (step + 1) * dw.extent(3), where, support, step,
-         memory, d_memory, dw, d_root);
+  detail::with_row_lanes(memory.extent(3), [&]<int Lanes>() {
+    launch(ex, detail::tree_shift_products<T, Lanes>{}, memory.extent(1) * (step + 1) * where.branching(), where,
+           support, step, memory, d_memory, dw, d_root);
+  });
 }
 
 template <class T>
 void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support const& support,
                         tree_weights_view<T const> w, index_t slot, tree_memory_view<T> d_memory) {
-  launch(ex, detail::tree_shift_back_rows<T>{},
-         d_memory.extent(1) * where.count() * blocks_for(d_memory.extent(3), detail::tree_threads), where, support, w,
-         slot, d_memory);
+  detail::with_row_lanes(d_memory.extent(3), [&]<int Lanes>() {
+    launch(ex, detail::tree_shift_back_rows<T, Lanes>{},
+           d_memory.extent(1) * blocks_for(where.count(), detail::row_lanes<Lanes>::rows), where, support, w, slot,
+           d_memory);
+  });
 }
 
 }  // namespace triad::cuda

@@ -44,6 +44,10 @@ struct tree_support {
   TRIAD_HOST_DEVICE constexpr bool has(index_t slot, index_t position) const {
     return since.extent(0) == 0 || (slot == 0 ? first(position) != 0 : since(position) <= slot);
   }
+  /// Returns the first slot after slot 0 that has(slot, position), as all later slots do.
+  TRIAD_HOST_DEVICE constexpr index_t first_after_input(index_t position) const {
+    return since.extent(0) == 0 || since(position) < 1 ? 1 : since(position);
+  }
 };
 
 template <class S>
