@@ -186,6 +186,7 @@ def test_rows_without_padding_are_those_of_offsets():
     ([([[], []], [])], {}, ValueError, r"graphs\[0\]: no edges and no number of nodes, expected one of them; "),
     ([([[0], [1]], [1])], {"nodes": 1}, ValueError, "nodes: 1, expected 2 or more, .*; leave nodes out"),
     ([([[0], [1]], [1])], {"nodes": 2.0}, TypeError, "nodes is 2.0, expected a whole number"),
+    ([([[0], [10**10]], [1])], {}, ValueError, "edge_index: 1 graphs of up to 10000000001 nodes, expected fewer nodes"),
     ([([[0], [1]],)], {}, ValueError, r"graphs\[0\]: 1 entries, expected \(edge_index, labels\) or .*; "),
     ("text", {}, TypeError, "graphs: builtins.str, expected a Data or Batch of PyTorch Geometric, .*; "),
 ])

@@ -104,6 +104,12 @@ def test_what_cannot_be_trained_is_refused(trained):
         GraphClassifier(built("graphs")).fit(graphs, targets[:3])
     with pytest.raises(ValueError, match="graphs: status [12], expected 0: .*wings"):
         GraphClassifier(built("graphs"), wings=2).fit(graphs, targets)
+    for name, value in (("seeds", 2), ("data", "x"), ("out", "x"), ("resume", True), ("config", "x")):
+        with pytest.raises(ValueError, match=f"^{name}: .*, expected no such option, because fit.. sets it; "):
+            GraphClassifier(built("graphs"), **{name: value}).fit(graphs, targets)
+    for value in (float("nan"), [1], None):
+        with pytest.raises(ValueError, match="^dropout: .*, expected a finite number, a text, or True or False; pass"):
+            GraphClassifier(built("graphs"), dropout=value).fit(graphs, targets)
     with pytest.raises(ValueError, match="^graphs: a graph without query, expected nodes, edges and query; "):
         GraphClassifier(built("graphs")).fit([{"nodes": 1, "edges": []}], ["x"])
     with pytest.raises(ValueError, match="^run_: missing, expected a trained classifier; call fit first"):

@@ -88,5 +88,14 @@ def test_what_is_wrong_is_said():
         a_model(decoder_layers=0)
     with pytest.raises(ValueError, match=r"^source is torch.int64 of shape \(3,\), expected whole numbers "):
         a_model()(SOURCE[0], PREVIOUS)
+    for sizes, what in (((0, 9), "sources is 0, expected 1 or more"), ((9, 2), "sources and targets are 9 and 2, exp"),
+                        ((9, 9, 8, 2, 1, -1), "hidden is -1, expected 1 or more")):
+        with pytest.raises(ValueError, match=f"^{what}"):
+            FusedTransformer(*sizes)
+    for most, kind in ((-1, ValueError), (2.5, TypeError), (None, TypeError)):
+        with pytest.raises(kind, match=f"^most is {most}, expected"):
+            a_model().greedy(SOURCE, most)
+    with pytest.raises(TypeError, match="^dropout is '0.1', expected a number"):
+        a_model(dropout="0.1")
     with pytest.raises(ValueError, match="not a multiple"):
         FusedTransformer(9, 8, 10, 4)

@@ -69,6 +69,8 @@ def test_an_arborescence_is_the_best_of_all_trees():
     assert maximum_arborescence(np.zeros((0, 0))).tolist() == []
     with pytest.raises(ValueError, match=r"^scores have shape \(2, 3\), expected \(n, n\)"):
         maximum_arborescence(np.zeros((2, 3)))
+    with pytest.raises(TypeError, match="^scores are complex128, expected real numbers"):
+        maximum_arborescence(np.eye(2) * 1j)
     with pytest.raises(ValueError, match="expected a finite number"):
         maximum_arborescence(np.array([[0, np.nan], [0, 0]]))
 
@@ -126,8 +128,16 @@ def test_wrong_tensors_are_refused(kind):
         model(tokens[0])
     with pytest.raises(TypeError, match=r"^pad are torch.int64, expected bool"):
         model(tokens, pad=tokens)
-    with pytest.raises(ValueError, match="layers is 0, expected 1 or more"):
-        type(model)(9, 3, 8, 2, 0)
+    for heads in (7, -1):
+        with pytest.raises(ValueError, match=f"^heads: {heads}, expected numbers from 0 to 2; number the tokens"):
+            model(tokens, torch.full((2, 3), heads))
+    with pytest.raises(ValueError, match="^pad: padding before a token, expected it after all tokens"):
+        model.parse(tokens, torch.tensor([[True, False, False], [False, False, True]]))
+    for given, what in (((9, 3, 8, 2, 0), "layers"), ((0, 3, 8), "tokens"), ((9, 0, 8), "relations")):
+        with pytest.raises(ValueError, match=f"^{what} is 0, expected 1 or more"):
+            type(model)(*given)
+    with pytest.raises(ValueError, match="^hidden is 0, expected 1 or more"):
+        type(model)(9, 3, 8, 2, hidden=0)
 
 
 def test_runs_of_the_program_answer_alike(tmp_path):

@@ -76,6 +76,18 @@ def test_a_run_of_the_programs_answers(tmp_path):
             (2, [(0, "left", 2)], ValueError, r"^edges: \(0, 2\), expected nodes from 0 to 1; ")):
         with pytest.raises(error, match=what):
             run.labels(nodes, edges)
+    with pytest.raises(ValueError, match="^nodes: 10000000001, expected fewer, because the labels of all pairs do not"):
+        run.ask([(0, "left", 10**10)], 0, 1)
+    for edge in ((0, "left"), 0, "0,left,1", (0, 3, 1), None):
+        with pytest.raises(TypeError, match=r"^edges: .*, expected \(from, label, to\) with a text as label; number"):
+            run.ask([edge], 0, 1)
+    for source, edge, what in ((0, ("0", "left", 1), "edges: from is '0'"), (0, (0, "left", True), "edges: to is True"),
+                               ("0", (0, "left", 1), "source is '0'"), (0.0, (0, "left", 1), "source is 0.0")):
+        with pytest.raises(TypeError, match=f"^{what}, expected a whole number"):
+            run.ask([edge], source, 1)
+    for graphs, what in ((graph, "a dict, expected a list of dicts"), ([1], "1, expected a dict with nodes,")):
+        with pytest.raises(TypeError, match=f"^graphs: {what}"):
+            run.predict(graphs)
     for change, batch, what in (({}, 0, "^batch: 0, expected 1 or more; "),
                                 ({}, -3, "^batch: -3, expected 1 or more; "),
                                 ({"query": (0, 3)}, 1, r"^query: \(0, 3\), expected nodes from 0 to 2; "),
@@ -108,6 +120,13 @@ def test_a_file_that_is_no_run_is_refused(tmp_path):
     whole = (tmp_path / "model.safetensors").read_bytes()
     (tmp_path / "model.safetensors").write_bytes(whole[:-100])
     with pytest.raises(ValueError, match=r"model.safetensors: .*: \d+ bytes, expected \d+; the file is cut off"):
+        triad_torch.load(tmp_path)
+    for words in ({**WORDS, "edges": ["above", 3]}, {**WORDS, "targets": "above"}, {**WORDS, "edges": ["a", "a"]}):
+        write_checkpoint(tmp_path / "model.safetensors", ours_of(module), words, SETTINGS)
+        with pytest.raises(ValueError, match="(edges|targets) of the vocabulary, expected a list of different texts; "):
+            triad_torch.load(tmp_path)
+    write_checkpoint(tmp_path / "model.safetensors", ours_of(module), WORDS, {**SETTINGS, "width": 16})
+    with pytest.raises(ValueError, match="not as triad's programs write it: RuntimeError: .*size mismatch"):
         triad_torch.load(tmp_path)
 
 

@@ -148,6 +148,9 @@ def test_wrong_arguments_are_refused():
     model = TreeMachine(4, 2, 1, 8, 2)
     with pytest.raises(ValueError, match=r"^trees have shape \(2, 4\), expected \(trees, 3\), a symbol for each"):
         model(torch.zeros(2, 4, dtype=torch.int64))
+    for temperature in (0.0, float("nan"), (1.0, -1.0)):
+        with pytest.raises(ValueError, match="^temperature is .*, expected a number above 0"):
+            model(torch.zeros(2, 3, dtype=torch.int64), temperature)
     with pytest.raises(TypeError, match=r"^trees are torch.float32, expected int64"):
         model(torch.zeros(2, 3))
     state = {**model.state_dict(), "tpr.role_emb.weight": torch.eye(7)}

@@ -33,6 +33,13 @@ def of_edge_layer(form: str) -> dict[str, str]:
     return names
 
 
+def expect_texts(value: object, name: str, path: Path) -> None:
+    """Refuses a vocabulary that is not a list of different texts."""
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value) or len(set(value)) < len(value):
+        raise ValueError(f"{path}: {name} of the vocabulary, expected a list of different texts; the file is damaged, "
+                         "so train again")
+
+
 def stacked(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Returns the tensors with the maps to queries, keys and values of each attention as one tensor, as PyTorch
     has them."""

@@ -27,6 +27,16 @@ def one_or_more(value, name: str) -> int:
     return count
 
 
+def counts(**values) -> tuple[int, ...]:
+    """Returns the values as ints, which must be 1 or more.  Names are those of the arguments."""
+    return tuple(one_or_more(value, name) for name, value in values.items())
+
+
+def hidden_width(hidden, width: int) -> int:
+    """Returns the width of a feed-forward block: `hidden` as an int of 1 or more, or 4 * width for None."""
+    return 4 * width if hidden is None else one_or_more(hidden, "hidden")
+
+
 def width_and_heads(width, heads) -> tuple[int, int]:
     """Returns both as ints.  The width must be a multiple of the number of heads."""
     width, heads = whole(width, "width"), whole(heads, "heads")
@@ -37,6 +47,8 @@ def width_and_heads(width, heads) -> tuple[int, int]:
 
 def rate(value: float, name: str) -> float:
     """Returns a dropout rate.  The rate must be in [0, 1)."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
+        raise TypeError(f"{name} is {value!r}, expected a number")
     if not 0 <= value < 1:
         raise ValueError(f"{name} is {value}, expected 0 or more, below 1")
     return float(value)

@@ -110,11 +110,11 @@ class RelationTransformer(Pretrained):
                  update_relations: bool = False) -> None:
         super().__init__()
         width, heads = _checks.width_and_heads(width, heads)
-        layers = _checks.one_or_more(layers, "layers")
+        layers, labels, targets = _checks.counts(layers=layers, labels=labels, targets=targets)
         self.config = {"labels": labels, "targets": targets, "width": width, "heads": heads, "layers": layers,
                        "hidden": hidden, "dropout": dropout, "tied": tied, "update_relations": update_relations}
         self.encoder = _RelationEncoder(labels, layers, tied, width, update_relations, heads=heads,
-                                        hidden=4 * width if hidden is None else hidden,
+                                        hidden=_checks.hidden_width(hidden, width),
                                         dropout=_checks.rate(dropout, "dropout"))
         self.decoder2vocab = readout(width if update_relations else 2 * width, targets)
         initialize(self.encoder)
@@ -203,7 +203,7 @@ class GraphAttentionNetwork(Pretrained):
                  dropout: float = 0.2, tied: bool = True) -> None:
         super().__init__()
         width, heads = _checks.width_and_heads(width, heads)
-        layers = _checks.one_or_more(layers, "layers")
+        layers, labels, targets = _checks.counts(layers=layers, labels=labels, targets=targets)
         self.config: dict[str, Any] = {"labels": labels, "targets": targets, "width": width, "heads": heads,
                                        "layers": layers, "dropout": dropout, "tied": tied}
         self.encoder = _GraphAttentionEncoder(labels, layers, tied, width, heads,

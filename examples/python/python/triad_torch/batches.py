@@ -121,7 +121,11 @@ def dense_batch(graphs: Any, labels: str | None = None, *, add: int = 0, nodes: 
         g, i, j = edges[:, int(wrong[0])].tolist()
         raise ValueError(f"labels: {int(values[wrong[0]])} at edge ({i}, {j}) of graph {g}, expected 1 or more, "
                          "because 0 means that there is no edge; pass add=1 if your labels count from 0")
-    dense = torch.zeros(len(sizes), n, n, dtype=torch.int64, device=first.device)
+    try:
+        dense = torch.zeros(len(sizes), n, n, dtype=torch.int64, device=first.device)
+    except RuntimeError as error:
+        raise ValueError(f"edge_index: {len(sizes)} graphs of up to {n} nodes, expected fewer nodes, because the "
+                         "labels of all pairs do not fit into memory; number the nodes of each graph from 0") from error
     times = torch.zeros_like(dense).index_put_(tuple(edges), torch.ones_like(values), accumulate=True)
     if values.numel() and int(times.max()) > 1:
         g, i, j = (times > 1).nonzero()[0].tolist()

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import warnings
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ import numpy as np
 
 from ._graphs import members
 from .runs import Run, load
+
+# Options of the program that say where a run comes from and goes to, or make more than one run.
+_options_of_fit = ("data", "out", "config", "resume", "seeds")
 
 
 class GraphClassifier:
@@ -64,6 +68,7 @@ class GraphClassifier:
         if program is None:
             raise FileNotFoundError(f"program: {os.fspath(self.program)!r} is not there, expected triad's program "
                                     "graphs; build it as docs/quickstart.md says, and pass its path")
+        self._expect_options()
         graphs, targets = list(graphs), [str(target) for target in targets]
         if len(graphs) != len(targets) or not graphs:
             raise ValueError(f"targets: {len(targets)} for {len(graphs)} graphs, expected one for each, and 1 or more; "
@@ -89,6 +94,15 @@ class GraphClassifier:
             self.run_ = run
         self.classes_ = np.array(self.run_.targets)
         return self
+
+    def _expect_options(self) -> None:
+        for name, value in self.options.items():
+            if name.replace("-", "_") in _options_of_fit:
+                raise ValueError(f"{name}: {value!r}, expected no such option, because fit() sets it; train several "
+                                 "classifiers, or call the program")
+            if not isinstance(value, (str, bool, int, float)) or (isinstance(value, float) and not isfinite(value)):
+                raise ValueError(f"{name}: {value!r}, expected a finite number, a text, or True or False; pass the "
+                                 "value that the program takes")
 
     def predict_proba(self, graphs: Iterable[Mapping[str, Any]]) -> np.ndarray:
         """Returns the probability of each answer for each graph, float32 (graphs, answers)."""

@@ -128,6 +128,10 @@ class FusedTransformer(Pretrained):
         width, heads = _checks.width_and_heads(width, heads)
         layers = _checks.one_or_more(layers, "layers")
         above = layers if decoder_layers is None else _checks.one_or_more(decoder_layers, "decoder_layers")
+        sources, targets = _checks.counts(sources=sources, targets=targets)
+        if min(sources, targets) <= EOS:
+            raise ValueError(f"sources and targets are {sources} and {targets}, expected {EOS + 1} or more, with the "
+                             "tokens for padding and for the end of a sentence")
         if width < 4:
             raise ValueError(f"width is {width}, expected 4 or more for the vectors of positions")
         fuse = _numbers(fuse_encoder, layers, "fuse_encoder"), _numbers(fuse_decoder, above, "fuse_decoder")
@@ -136,7 +140,7 @@ class FusedTransformer(Pretrained):
         self.config = {"sources": sources, "targets": targets, "width": width, "heads": heads, "layers": layers,
                        "hidden": hidden, "decoder_layers": decoder_layers, "fuse_encoder": fuse[0],
                        "fuse_decoder": fuse[1], "tied_output": tied_output, **rates}
-        sizes = {"heads": heads, "hidden": 4 * width if hidden is None else hidden, **rates}
+        sizes = {"heads": heads, "hidden": _checks.hidden_width(hidden, width), **rates}
         self.encoder = _Half(sources, width, layers, set(fuse[0]), False, False, **sizes)
         self.decoder = _Half(targets, width, above, set(fuse[1]), True, not tied_output, **sizes)
         for name, parameter in self.named_parameters():
@@ -192,6 +196,8 @@ class FusedTransformer(Pretrained):
         """Returns the targets that take the likeliest token at each step, int64 (b, up to most + 1).  They begin with
         the end of a sentence.  A finished sentence is followed by padding.  Each step computes all steps before it
         again; the programs in C++ keep their states."""
+        if _checks.whole(most, "most") < 0:
+            raise ValueError(f"most is {most}, expected 0 or more, the largest number of tokens after the first")
         memory = self.encode(source)
         tokens = source.new_full((source.shape[0], 1), EOS)
         finished = torch.zeros_like(tokens[:, 0], dtype=torch.bool)

@@ -78,12 +78,17 @@ class Run:
                 words[i, i] = {f"node: {name}"}
         elif (count := _checks.whole(nodes, "nodes")) < 0:
             raise ValueError(f"nodes: {count}, expected 0 or more; pass the number of nodes, or a list of their labels")
-        for source, name, target in edges:
+        for source, name, target in map(_graphs.edge, edges):
             if not (0 <= source < count and 0 <= target < count):
                 raise ValueError(f"edges: ({source}, {target}), expected nodes from 0 to {count - 1}; pass the number "
                                  "of nodes, or number the nodes from 0")
             words.setdefault((source, target), set()).add(name)
-        labels = torch.zeros(count, count, dtype=torch.int64, device=next(self.module.parameters()).device)
+        device = next(self.module.parameters()).device
+        try:
+            labels = torch.zeros(count, count, dtype=torch.int64, device=device)
+        except RuntimeError as error:
+            raise ValueError(f"nodes: {count}, expected fewer, because the labels of all pairs do not fit into memory; "
+                             "number the nodes from 0") from error
         for (i, j), names in words.items():
             labels[i, j] = self.label(" + ".join(sorted(names, key=str.encode)))
         return labels
@@ -91,7 +96,8 @@ class Run:
     def ask(self, edges: Iterable[tuple[int, str, int]], source: int, target: int,
             nodes: int | Sequence[str] | None = None) -> tuple[str, float]:
         """Returns the answer about (source, target) and its probability."""
-        edges = list(edges)
+        edges = [_graphs.edge(each) for each in edges]
+        source, target = _checks.whole(source, "source"), _checks.whole(target, "target")
         if nodes is None:
             nodes = 1 + max([source, target, *(max(a, b) for a, _, b in edges)])
         p, best = self.probabilities([{"nodes": nodes, "edges": edges, "query": (source, target)}])[0].max(-1)
@@ -104,6 +110,8 @@ class Run:
 
         Raises a ValueError for a graph without these members, for a query that is not a pair of its nodes, and as
         labels() does."""
+        if isinstance(graphs, Mapping):
+            raise TypeError("graphs: a dict, expected a list of dicts; pass [graph]")
         given, rows = [_graphs.members(graph) for graph in graphs], []
         if _checks.whole(batch, "batch") < 1:
             raise ValueError(f"batch: {batch}, expected 1 or more; pass the number of graphs to compute at a time")

@@ -155,7 +155,7 @@ class EdgeTransformerLayer(nn.Module):
     def __init__(self, width: int, heads: int, hidden: int | None = None, dropout: float = 0.0, bias: bool = False,
                  form: str = "full", released: bool = True) -> None:
         super().__init__()
-        hidden = 4 * width if hidden is None else hidden
+        hidden = _checks.hidden_width(hidden, width)
         self.released = released
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.edge_attention = TriangularAttention(width, heads, dropout, bias, form)
@@ -211,7 +211,7 @@ class EdgeTransformer(Pretrained):
                  hidden: int | None = None, dropout: float = 0.2, tied: bool = True, bias: bool = False,
                  form: str = "full", released: bool = True) -> None:
         super().__init__()
-        layers = _checks.one_or_more(layers, "layers")
+        layers, labels, targets = _checks.counts(layers=layers, labels=labels, targets=targets)
         self.tied = tied
         self.config = {"labels": labels, "targets": targets, "width": width, "heads": heads, "layers": layers,
                        "hidden": hidden, "dropout": dropout, "tied": tied, "bias": bias, "form": form,

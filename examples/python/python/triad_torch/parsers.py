@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from . import _arrays, _checks, _kernels
 from ._graph_models import initialize, without
 from ._pretrained import Pretrained
-from ._torch_attention import expect_dense
+from ._torch_attention import expect_dense, numbers_are_at_hand
 from .modules import EdgeTransformerLayer
 
 
@@ -32,6 +32,8 @@ def maximum_arborescence(scores: Any) -> np.ndarray:
     values = scores.detach().cpu().double().numpy() if _arrays.is_torch(scores) else np.asarray(scores)
     if values.ndim != 2 or values.shape[0] != values.shape[1]:
         raise ValueError(f"scores have shape {tuple(values.shape)}, expected (n, n): a row of heads for each token")
+    if values.dtype.kind not in "fiu":
+        raise TypeError(f"scores are {values.dtype}, expected real numbers")
     values = np.ascontiguousarray(values, dtype=np.float64)
     heads = np.empty(len(values), dtype=np.int64)
     _kernels.run("triad_arborescence", len(values), _arrays.address(values), _arrays.address(heads))
@@ -124,6 +126,7 @@ class EdgeDependencyParser(_DependencyParser):
                  hidden: int | None = None, dropout: float = 0.1, tied: bool = False, max_offset: int = 16,
                  form: str = "full") -> None:
         super().__init__()
+        tokens, relations = _checks.counts(tokens=tokens, relations=relations)
         self.config = {"tokens": tokens, "relations": relations, "width": width, "heads": heads, "layers": layers,
                        "hidden": hidden, "dropout": dropout, "tied": tied, "max_offset": max_offset, "form": form}
         self.times, self.reach = _times(layers, tied), _checks.one_or_more(max_offset, "max_offset")
@@ -168,12 +171,13 @@ class BiaffineDependencyParser(_DependencyParser):
     def __init__(self, tokens: int, relations: int, width: int = 128, heads: int = 4, layers: int = 4,
                  hidden: int | None = None, dropout: float = 0.1, tied: bool = False) -> None:
         super().__init__()
+        tokens, relations = _checks.counts(tokens=tokens, relations=relations)
         self.config = {"tokens": tokens, "relations": relations, "width": width, "heads": heads, "layers": layers,
                        "hidden": hidden, "dropout": dropout, "tied": tied}
         self.times = _times(layers, tied)
         self.tokens, self.dropout = nn.Embedding(tokens, width), nn.Dropout(_checks.rate(dropout, "dropout"))
         self.layers = nn.ModuleList(
-            nn.TransformerEncoderLayer(width, heads, 4 * width if hidden is None else hidden, dropout, batch_first=True)
+            nn.TransformerEncoderLayer(width, heads, _checks.hidden_width(hidden, width), dropout, batch_first=True)
             for _ in range(1 if tied else layers))
         self.norm = nn.LayerNorm(width)
         self.ends = nn.ModuleDict({name: nn.Linear(width, width) for name in
@@ -230,3 +234,10 @@ def _expect_sentences(tokens: torch.Tensor, heads: torch.Tensor | None, pad: tor
             raise ValueError(f"{name} have shape {tuple(x.shape)}, expected (sentences, tokens), as tokens have")
         if x.dtype != (torch.bool if name == "pad" else torch.int64):
             raise TypeError(f"{name} are {x.dtype}, expected {'bool' if name == 'pad' else 'int64'}")
+    n = tokens.shape[1]
+    if heads is not None and numbers_are_at_hand(heads) and bool(((heads < 0) | (heads >= n)).any()):
+        wrong = int(heads[(heads < 0) | (heads >= n)][0])
+        raise ValueError(f"heads: {wrong}, expected numbers from 0 to {n - 1}; number the tokens of a "
+                         "sentence from 0, and pass any of them for padding")
+    if pad is not None and numbers_are_at_hand(pad) and bool((pad[:, :-1] & ~pad[:, 1:]).any()):
+        raise ValueError("pad: padding before a token, expected it after all tokens of a sentence; move it to the end")

@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 
 from . import graph_runs, parser_runs
+from ._checkpoint_names import expect_texts
 from ._safetensors import read_safetensors
 from .graph_runs import Run, graph_run
 from .parser_runs import ParserRun, parser_run
@@ -32,18 +33,22 @@ def load(folder: str | os.PathLike, averages: bool = True) -> Run | ParserRun | 
         raise ValueError(f"{path}: not a checkpoint of triad; load another program's weights by load_state_dict")
     try:
         return _run_of(path, tensors, texts, averages)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path}: not as triad's programs write it: {type(error).__name__}: {error}") from error
+    except (KeyError, TypeError, AttributeError, RuntimeError) as error:
+        first = " ".join(line.strip() for line in str(error).splitlines()[:2])  # a RuntimeError lists every parameter
+        raise ValueError(f"{path}: not as triad's programs write it: {type(error).__name__}: {first}") from error
 
 
 def _run_of(path: Path, tensors: dict[str, torch.Tensor], texts: dict[str, str],
             averages: bool) -> Run | ParserRun | TreeRun:
     settings, words = json.loads(texts["configuration"]), json.loads(texts["vocabulary"])
     model = settings.get("model", "edge-transformer")
+    for name in ("edges", "targets", "tokens", "relations") if isinstance(words, dict) else ():
+        expect_texts(words.get(name, []), name, path)
     prefix = "average." if averages and "averages" in texts else ""
     weights = {name.removeprefix(prefix): x for name, x in tensors.items()
                if name.startswith(prefix) and not (prefix == "" and name.split(".")[0] in ("adam", "average"))}
     if isinstance(words, list) and model == "tree-machine":
+        expect_texts(words, "symbols", path)
         return tree_run(path, weights, settings, words)
     if isinstance(words, dict) and {"tokens", "relations"} <= words.keys() and model in parser_runs.MODELS:
         return parser_run(path, weights, settings, words)

@@ -182,7 +182,7 @@ class TreeMachine(Pretrained):
         self.tpr = _Fillers(symbols, given)
         self.dtm = _Machine(depth, width, given, empty_tree, learned, steps=steps, heads=heads,
                             layers=_checks.one_or_more(layers, "layers"),
-                            hidden=4 * width if hidden is None else hidden, dropout=_checks.rate(dropout, "dropout"),
+                            hidden=_checks.hidden_width(hidden, width), dropout=_checks.rate(dropout, "dropout"),
                             norm_first=norm_first, activation=activation)
         self.count = positions(2, depth)
         self.register_load_state_dict_pre_hook(self._read_released)
@@ -219,6 +219,8 @@ class TreeMachine(Pretrained):
                              "each position")
         machine, agent, fillers = self.dtm, self.dtm.nta, self.tpr.filler_emb.weight
         of_operation, of_argument = temperature if isinstance(temperature, tuple) else (temperature,) * 2
+        if not (of_operation > 0 and of_argument > 0):
+            raise ValueError(f"temperature is {temperature}, expected a number above 0")
         memory, steps = F.embedding(trees, fillers)[:, None], []
         first = [machine.op_logits_token, machine.root_filler_token]
         last = [] if machine.empty_token is None else [machine.empty_token]
