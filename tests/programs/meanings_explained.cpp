@@ -68,7 +68,7 @@ struct sentence {
 TEST_CASE("the words of an edge have the factors of its probability, the largest product first") {
   sentence const s;
   auto const causes = s.causes();
-  auto const e = explained(s.graph, s.found, causes, s.words);
+  auto const e = explained(s.graph, s.found, causes, s.words, 0.5);
   REQUIRE(e.edges.size() == 2);
   CHECK(e.has_predicates);
   CHECK(e.graph_probability == 0.875);
@@ -100,13 +100,13 @@ TEST_CASE("small contributions are left out, but not the largest") {
   auto causes = s.causes();
   for (auto& p : causes.predicate) p = 0.001f;
   causes.predicate.back() = 1;  // of the last token and the last label
-  auto const e = explained(s.graph, s.found, causes, s.words);
+  auto const e = explained(s.graph, s.found, causes, s.words, 0.5);
   for (auto const& one : e.edges) CHECK(one.by.size() == 1);
 }
 
 TEST_CASE("a label of a node, a span, and a node without an edge are explained by their words") {
   sentence const s;
-  auto const e = explained(s.graph, s.found, s.causes(), s.words);
+  auto const e = explained(s.graph, s.found, s.causes(), s.words, 0.5);
   std::vector<std::string> all;
   for (auto const& one : e.labels) all.push_back(name_of(e.graph, one.node) + ": " + one.label);
   CHECK(all == std::vector<std::string>{"wash: order", "the <cup>: ", "now: "});
@@ -126,7 +126,7 @@ TEST_CASE("a label that a word decides comes from this word, and stands with the
     found.labels.insert(found.labels.end(), {one.node, one.label});
     found.label_probabilities.push_back(0.5f);
   }
-  auto const e = explained(graph, found, {}, words);
+  auto const e = explained(graph, found, {}, words, 0.5);
   REQUIRE(e.labels.size() == 4);
   auto const is = [&](std::size_t k, int node, char const* label) {
     return e.labels[k].node == node && e.labels[k].label == label;
@@ -144,19 +144,19 @@ TEST_CASE("a label that a word decides comes from this word, and stands with the
 
 TEST_CASE("an internal label that does not shape the graph is not shown") {
   sentence s;
-  auto const before = explained(s.graph, s.found, s.causes(), s.words).labels.size();
+  auto const before = explained(s.graph, s.found, s.causes(), s.words, 0.5).labels.size();
   // The model says of "wash", which has edges, that it is a node, and of the slot that it is a span.
   index_t const slot = s.columns() - 1;
   s.found.labels.insert(s.found.labels.end(), {0, s.words.label_of_isolated(), slot, s.words.label_of_span(2)});
   s.found.label_probabilities.insert(s.found.label_probabilities.end(), 2, 0.5f);
-  CHECK(explained(s.graph, s.found, s.causes(), s.words).labels.size() == before);
+  CHECK(explained(s.graph, s.found, s.causes(), s.words, 0.5).labels.size() == before);
   // A slot that is no node of the graph may have such a label, too.
   auto graph = s.graph;
   graph.nodes.pop_back();
   graph.node_labels.pop_back();
   graph.edges.erase(graph.edges.begin() + 1);
   s.found.edges.resize(3);
-  CHECK(explained(graph, s.found, s.causes(), s.words).labels.size() == before);
+  CHECK(explained(graph, s.found, s.causes(), s.words, 0.5).labels.size() == before);
 }
 
 TEST_CASE("a word that is in the sentence more than once is shown with its place") {
@@ -180,7 +180,7 @@ TEST_CASE("roles are taken over from words with a probability of at least 0.5") 
   sentence const s;
   // Column 1, "the", is no node of its own.
   auto const causes = with_lists(s, {{2, 0, 0.75f}, {3, 2, 0.5f}, {3, 0, 0.49f}, {1, 0, 1.0f}});
-  auto const e = explained(s.graph, s.found, causes, s.words);
+  auto const e = explained(s.graph, s.found, causes, s.words, 0.5);
   REQUIRE(e.taken.size() == 2);
   CHECK(name_of(e.graph, e.taken[0].node) == "the <cup>");
   CHECK(name_at(e.graph, e.taken[0].token) == "wash");
@@ -190,12 +190,50 @@ TEST_CASE("roles are taken over from words with a probability of at least 0.5") 
   CHECK(name_at(e.graph, 1) == "the");
 }
 
+TEST_CASE("labels that edges remove are shown with these edges") {
+  sentence const s;
+  auto causes = s.causes();
+  auto const at = [](index_t i) { return static_cast<std::size_t>(i); };
+  index_t const order = s.words.internal_labels();
+  REQUIRE(s.words.label_name(order) == "order");
+  causes.implied.assign(at(causes.relations * causes.labels), 0.0f);
+  causes.leaving.assign(at(causes.columns * causes.relations), 0.0f);
+  // Words say that "wash", column 0, and "now", the last word, are orders, and nothing of other nodes.
+  for (auto& p : causes.role) p = 0;
+  for (index_t const a : {index_t{0}, index_t{3}}) causes.role[at(a * 3 + 2)] = 1;
+  for (index_t u = 0; u < causes.labels; ++u) causes.label[at(u)] = 0.75f;
+  CHECK(explained(s.graph, s.found, causes, s.words, 0.5).removed.empty());
+  for (index_t r = 0; r < causes.relations; ++r) {
+    causes.implied[at(r * causes.labels + order)] = r == 0 ? 0.5f : 0.25f;
+    causes.leaving[at(r)] = 1;                             // both edges leave "wash"
+    causes.leaving[at(3 * causes.relations + r)] = 0.25f;  // no edge is likely to leave "now"
+  }
+  auto const e = explained(s.graph, s.found, causes, s.words, 0.5);
+  REQUIRE(e.removed.size() == 1);
+  auto const& one = e.removed[0];
+  CHECK(name_of(e.graph, one.node) == "wash");
+  CHECK(one.label == "order");
+  CHECK(std::abs(one.before - 0.75) < 1e-5);
+  double kept = 0.5;
+  for (index_t r = 1; r < causes.relations; ++r) kept *= 0.75;
+  CHECK(std::abs(one.after - 0.75 * kept) < 1e-4);
+  REQUIRE(std::ssize(one.by) == causes.relations);
+  CHECK(one.by[0].label == s.words.relations()[0]);
+  CHECK(one.by[0].probability == 0.5);
+  CHECK(text_of(one.by).starts_with(s.words.relations()[0] + " 0.50"));
+  // With a threshold that the label still reaches, it is in the graph.
+  CHECK(explained(s.graph, s.found, causes, s.words, 0.1).removed.empty());
+  for (auto& p : causes.implied) p *= 0.001f;  // too small to be shown, but for the largest
+  auto const shown = detail::removing(causes, 0, order, s.words.relations());
+  CHECK(shown.size() == 1);
+}
+
 TEST_CASE("a slot has the roles of its anchor") {
   sentence const s;
   auto causes = s.causes();
   causes.anchor = {0.125f, 0.0f, 0.75f, 0.0f};
   causes.absent = {0.125f};
-  auto const e = explained(s.graph, s.found, causes, s.words);
+  auto const e = explained(s.graph, s.found, causes, s.words, 0.5);
   REQUIRE(e.taken.size() == 1);
   CHECK(name_of(e.graph, e.taken[0].node) == "slot 0");
   CHECK(e.taken[0].token == 2);
@@ -205,7 +243,7 @@ TEST_CASE("a slot has the roles of its anchor") {
 
 TEST_CASE("a model without predicates has probabilities without words") {
   sentence const s;
-  auto const e = explained(s.graph, s.found, {}, s.words);
+  auto const e = explained(s.graph, s.found, {}, s.words, 0.5);
   CHECK(!e.has_predicates);
   CHECK(e.edges.size() == 2);
   for (auto const& one : e.edges) CHECK(one.by.empty());
@@ -214,7 +252,7 @@ TEST_CASE("a model without predicates has probabilities without words") {
 
 TEST_CASE("the page has the words, nodes, edges and lists, and no text becomes markup") {
   sentence const s;
-  auto const e = explained(s.graph, s.found, with_lists(s, {{2, 0, 0.75f}}), s.words);
+  auto const e = explained(s.graph, s.found, with_lists(s, {{2, 0, 0.75f}}), s.words, 0.5);
   auto const page = page_of(e, 0.3);
   CHECK(page["title"] == "wash the <cup> now");
   CHECK(page["lead"][0] == "The graph has the label told: 0.875.");

@@ -13,6 +13,7 @@
 #include "meaning.hpp"
 #include "network.hpp"
 #include "numbered.hpp"
+#include "triad/ops/noisy_or.hpp"
 #include "vocabulary.hpp"
 
 namespace triad::programs::meanings {
@@ -48,6 +49,18 @@ struct explained_label {
   std::vector<contribution> by;
 };
 
+/// A label that the words give to a node, and that is not in the graph because edges of the node imply it.
+struct removed_label {
+  struct edge {
+    std::string label;
+    double probability;  // that an edge with this label removes the node's label
+  };
+  int node;
+  std::string label;
+  double before, after;  // the probability of the label, without edges and with them
+  std::vector<edge> by;  // the largest first
+};
+
 /// A node that has the roles of another token: a member of a list, or a slot with an anchor.
 struct taken_roles {
   int node, token;
@@ -61,6 +74,7 @@ struct explained_graph {
   meaning graph{};
   std::vector<explained_edge> edges{};
   std::vector<explained_label> labels{};
+  std::vector<removed_label> removed{};
   std::vector<taken_roles> taken{};  // with a probability of at least least_taken
   double graph_probability = 0;      // of the label of the graph
   bool has_predicates = false;
@@ -82,6 +96,19 @@ std::vector<contribution> largest(index_t tokens, F const& of) {
   return all;
 }
 
+/// Returns the edges that remove label u of column a: those that are at least 0.01 likely to do so, the largest first.
+/// The largest is always there.
+inline std::vector<removed_label::edge> removing(found_causes const& causes, index_t a, index_t u,
+                                                 std::vector<std::string> const& relations) {
+  std::vector<removed_label::edge> all;
+  for (index_t r = 0; r < causes.relations; ++r)
+    all.push_back({relations[static_cast<std::size_t>(r)], causes.removal_of(a, r, u)});
+  std::stable_sort(all.begin(), all.end(), [](auto const& x, auto const& y) { return x.probability > y.probability; });
+  auto const small = std::find_if(all.begin(), all.end(), [](auto const& one) { return one.probability < 0.01; });
+  all.erase(std::max(small, all.begin() + std::min<std::ptrdiff_t>(1, std::ssize(all))), all.end());
+  return all;
+}
+
 }  // namespace detail
 
 /// Returns the probabilities that slot k has the roles of each token, the largest first.
@@ -91,9 +118,10 @@ inline std::vector<contribution> anchors_of(found_causes const& causes, std::siz
       causes.tokens, [&](index_t t) { return contribution{static_cast<int>(t), static_cast<double>(first[t]), {}}; });
 }
 
-/// Explains the model's answer for a sentence.  `graph` is the answer as a graph.
+/// Explains the model's answer for a sentence.  `graph` is the answer as a graph, and `threshold` is the least
+/// probability of what is in it.
 inline explained_graph explained(meaning graph, found_graph const& found, found_causes const& causes,
-                                 vocabulary const& v) {
+                                 vocabulary const& v, double threshold) {
   explained_graph e;
   e.graph = std::move(graph);
   e.graph_probability = static_cast<double>(found.graph_probability);
@@ -136,6 +164,18 @@ inline explained_graph explained(meaning graph, found_graph const& found, found_
                           return contribution{static_cast<int>(t), causes.label_of(t, u), {causes.role_of(t, a, 2)}};
                         })});
   }
+  if (!causes.implied.empty())
+    for (index_t a = 0; a < causes.columns; ++a)
+      for (index_t u = v.internal_labels(); u < causes.labels; ++u) {
+        double missed = 1, kept = 1;
+        for (index_t t = 0; t < causes.tokens; ++t)
+          missed *= 1 - noisy_or_kappa * causes.label_of(t, u) * causes.role_of(t, a, 2);
+        for (index_t r = 0; r < causes.relations; ++r) kept *= 1 - noisy_or_kappa * causes.removal_of(a, r, u);
+        double const before = 1 - missed;
+        if (before < threshold || before * kept >= threshold || node_of(a) < 0) continue;
+        e.removed.push_back(
+            {node_of(a), v.label_name(u), before, before * kept, detail::removing(causes, a, u, v.relations())});
+      }
   // Labels that words decide come from their own words.
   for (std::size_t i = 0; i < e.graph.nodes.size(); ++i)
     if (auto const& n = e.graph.nodes[i]; !n.is_slot)
@@ -161,6 +201,14 @@ inline std::string name_at(meaning const& m, int token) {
   for (auto const& n : m.nodes)
     if (!n.is_slot && n.last == token) return name_of(m, n);
   return m.tokens[static_cast<std::size_t>(token)];
+}
+
+/// Returns the edges that remove a label, for people: at most three, such as "directed 0.98  produced 0.21".
+inline std::string text_of(std::vector<removed_label::edge> const& by) {
+  std::string text;
+  for (std::size_t k = 0; k < std::min<std::size_t>(3, by.size()); ++k)
+    text += fmt::format("{}{} {:.2f}", k > 0 ? "  " : "", by[k].label, by[k].probability);
+  return text;
 }
 
 /// Returns the contributions for people, such as "directed 0.98  and (2) 0.01": at most three.  A word that is in the

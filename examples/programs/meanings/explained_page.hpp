@@ -40,19 +40,24 @@ inline nlohmann::ordered_json page_of(explained_graph const& e, double threshold
   json nodes = json::array(), edges = json::array();
   for (std::size_t i = 0; i < m.nodes.size(); ++i) {
     auto const& n = m.nodes[i];
-    json labels = json::array(), takes = json::array();
+    json labels = json::array(), takes = json::array(), removed = json::array();
     for (auto const& one : e.labels)
       if (one.node == static_cast<int>(i))
         labels.push_back({{"name", one.label}, {"weight", rounded(one.probability)}, {"by", by_json(one.by)}});
     for (auto const& one : e.taken)
       if (one.node == static_cast<int>(i))
         takes.push_back({{"word", one.token}, {"name", name_at(m, one.token)}, {"weight", rounded(one.probability)}});
+    for (auto const& one : e.removed)
+      if (one.node == static_cast<int>(i))
+        for (auto const& edge : one.by)
+          removed.push_back({{"name", one.label + ", by " + edge.label}, {"weight", rounded(edge.probability)}});
     nodes.push_back({{"name", name_of(m, n)},
                      {"slot", n.is_slot},
                      {"first", n.first},
                      {"last", n.last},
                      {"labels", std::move(labels)},
-                     {"takes", std::move(takes)}});
+                     {"takes", std::move(takes)},
+                     {"removed", std::move(removed)}});
   }
   for (auto const& one : e.edges)
     edges.push_back({{"from", one.from},

@@ -149,12 +149,20 @@ struct found_causes {
   std::vector<float> heads;      // (columns, columns): whose roles a column takes; empty: the model has no lists
   // The probability that a slot has the roles of a token, and that a slot is not in the graph.  Empty: slots are nodes.
   std::vector<float> anchor, absent;  // (slots, tokens), (slots)
+  // The probability that an edge implies a label of its first node, and that such an edge leaves a column.  Empty:
+  // edges imply no labels.
+  std::vector<float> implied, leaving;  // (relations, labels), (columns, relations)
 
   /// The probability that token t is a predicate for edges with this label, and for labels of nodes with this name.
   double predicate_of(index_t t, index_t relation) const {
     return static_cast<double>(predicate[at(t * relations + relation)]);
   }
   double label_of(index_t t, index_t name) const { return static_cast<double>(label[at(t * labels + name)]); }
+  /// How likely edges with this label remove the label `name` from a column.
+  double removal_of(index_t column, index_t relation, index_t name) const {
+    return static_cast<double>(implied[at(relation * labels + name)]) *
+           static_cast<double>(leaving[at(column * relations + relation)]);
+  }
   /// The probability that the column has role k at token t.
   double role_of(index_t t, index_t column, index_t k) const {
     return static_cast<double>(role[at((t * columns + column) * 3 + k)]);

@@ -103,6 +103,7 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
       c.label = on_host(s.label);
       c.role = on_host(s.mixed.extent(0) > 0 ? s.mixed : s.role);
       if (head.points()) c.heads = on_host(head.heads(s));
+      if (head.implies()) c.implied = on_host(s.implied), c.leaving = on_host(s.leaving);
       if (head.has_anchors()) c.anchor = on_host(s.anchors.anchor), c.absent = on_host(s.anchors.absent);
     }
     return c;

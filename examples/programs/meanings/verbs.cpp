@@ -219,7 +219,7 @@ int explain(options& o) {
   if (tokens.empty()) refuse("explain needs a sentence: --sentence \"Did M0 marry M1\"");
   auto const [graph, found] = model(tokens);
   auto const causes = model.net().causes();
-  auto const e = explained(graph, found, causes, model.words());
+  auto const e = explained(graph, found, causes, model.words(), model.net().threshold);
   auto const table = [&](std::vector<std::string> header) {
     if (e.has_predicates) header.emplace_back("because of");
     return text_table(header);
@@ -242,6 +242,13 @@ int explain(options& o) {
       has_labels = true, labels.row(row({name, one.label}, one));
   }
   if (has_labels) say("\n{}", labels.text());
+  if (!e.removed.empty()) {
+    text_table removed({"node", "label that is left out", "without edges", "with them", "because of edges"});
+    for (auto const& one : e.removed)
+      removed.row({name_of(graph, one.node), one.label, fmt::format("{:.3f}", one.before),
+                   fmt::format("{:.3f}", one.after), text_of(one.by)});
+    say("\n{}", removed.text());
+  }
   if (has_words) say("\n{}", words.text());
   if (!graph.label.empty()) say("\nthe graph: {}  {:.3f}\n", graph.label, e.graph_probability);
   for (auto const& one : e.taken)
