@@ -16,8 +16,9 @@ from reference import SOURCES, SUFFIXES, Reference
 MENU = {
     "Home": {"": ["README.md"]},
     "Guide": {
-        "Begin": ["docs/quickstart.md", "docs/programs.md", "docs/data.md", "docs/python.md", "docs/building.md",
+        "Begin": ["docs/quickstart.md", "docs/programs.md", "docs/data.md", "docs/building.md",
                   "cmake/packaging/"],
+        "Python": ["docs/python/README.md", "docs/python/install.md", "docs/python/models.md", "docs/python/"],
         "The library": ["docs/guide/"],
         "Tasks": ["docs/trees.md", "docs/sequences.md", "docs/text.md"],
         "Backends": ["docs/backends.md", "docs/cuda.md", "docs/hooks.md", "docs/writing_a_backend.md"],
