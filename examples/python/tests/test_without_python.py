@@ -46,7 +46,7 @@ def test_an_exported_model_answers_without_python(program, tmp_path, one_thread)
         expected = torch.cat([model(labels[None], query[None]) for labels, query in graphs])
     assert found.shape == expected.shape and torch.allclose(found, expected, atol=1e-5)
     for arguments, text, what in (((tmp_path, package), "", "PACKAGE: no kernels in .*, expected the folder of triad"),
-                                  ((triad_torch.__path__[0], package), "3 1 2\n", "standard input: no number, expected"),
+                                  ((triad_torch.__path__[0], package), "3 1 2\n", "standard input: no number, expec"),
                                   ((triad_torch.__path__[0], package), "1 0 0 0\n", "nodes: 1, expected 2 to 4096"),
                                   ((package,), "", "expected 2 arguments")):
         done = answer(*arguments, input=text)

@@ -3,9 +3,9 @@
 //
 //   answer PACKAGE MODEL < GRAPHS
 //
-// PACKAGE is the folder of the installed Python package triad_torch, and MODEL the file that export.py wrote.  A graph is
-// numbers on standard input: its nodes n, the n n labels of its edges row by row (0 means no edge), and the source and
-// the target of the question.  The program prints the logits of each graph in a line.
+// PACKAGE is the folder of the installed Python package triad_torch, and MODEL the file that export.py wrote.  A graph
+// is numbers on standard input: its nodes n, the n n labels of its edges row by row (0 means no edge), and the source
+// and the target of the question.  The program prints the logits of each graph in a line.
 #include <dlfcn.h>
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
 #include <torch/torch.h>

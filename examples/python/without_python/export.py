@@ -23,5 +23,5 @@ def export(run, path):
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:
-        sys.exit("export: expected 2 arguments: the folder of a run of clutrr or graphs, and a file that ends with .pt2")
+        sys.exit("export: expected 2 arguments: the folder of a run of clutrr or graphs, and the new file MODEL.pt2")
     print(export(triad_torch.load(sys.argv[1]), sys.argv[2]))
