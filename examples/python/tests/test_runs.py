@@ -297,6 +297,18 @@ def test_a_model_with_other_tensors_is_not_saved(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_buffer_that_is_not_saved_is_refused(tmp_path):
+    class WithPositions(triad_torch.EdgeTransformer):
+        def __init__(self):
+            super().__init__(5, 3, 8, 2, 2)
+            self.config = {}
+            self.register_buffer("positions", torch.arange(5), persistent=False)
+
+    WithPositions().save_pretrained(tmp_path)
+    with pytest.raises(TypeError, match="^WithPositions: buffers positions, expected persistent ones; register them"):
+        WithPositions.from_pretrained(tmp_path)
+
+
 def test_a_folder_that_is_not_complete_is_refused(tmp_path):
     load = triad_torch.EdgeTransformer.from_pretrained
 

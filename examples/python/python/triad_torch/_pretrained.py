@@ -91,6 +91,10 @@ def load(kind: type[_Module], folder: str | os.PathLike) -> _Module:
     except RuntimeError as error:
         raise ValueError(f"{weights}: other tensors than config.json says, expected those of one save_pretrained; save "
                          f"the model again ({error})") from None
+    # A buffer that is not saved would stay without memory, and PyTorch computes with it without an error.
+    if unsaved := [name for name, buffer in module.named_buffers() if buffer.is_meta]:
+        raise TypeError(f"{kind.__name__}: buffers {_list(unsaved)}, expected persistent ones; register them with "
+                        "persistent=True, or make them in forward()")
     return module.eval()
 
 
