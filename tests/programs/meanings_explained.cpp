@@ -202,13 +202,19 @@ TEST_CASE("labels that edges remove are shown with these edges") {
   for (auto& p : causes.role) p = 0;
   for (index_t const a : {index_t{0}, index_t{3}}) causes.role[at(a * 3 + 2)] = 1;
   for (index_t u = 0; u < causes.labels; ++u) causes.label[at(u)] = 0.75f;
-  CHECK(explained(s.graph, s.found, causes, s.words, 0.5).removed.empty());
+  auto found = s.found;
+  found.labels = {0, order, 3, order};
+  found.label_probabilities = {0.75f, 0.75f};
+  CHECK(explained(s.graph, found, causes, s.words, 0.5).removed.empty());
   for (index_t r = 0; r < causes.relations; ++r) {
     causes.implied[at(r * causes.labels + order)] = r == 0 ? 0.5f : 0.25f;
     causes.leaving[at(r)] = 1;                             // both edges leave "wash"
     causes.leaving[at(3 * causes.relations + r)] = 0.25f;  // no edge is likely to leave "now"
   }
-  auto const e = explained(s.graph, s.found, causes, s.words, 0.5);
+  CHECK(explained(s.graph, found, causes, s.words, 0.5).removed.empty());  // both labels are in the graph
+  found.labels = {3, order};
+  found.label_probabilities = {0.65f};
+  auto const e = explained(s.graph, found, causes, s.words, 0.5);
   REQUIRE(e.removed.size() == 1);
   auto const& one = e.removed[0];
   CHECK(name_of(e.graph, one.node) == "wash");
@@ -221,8 +227,12 @@ TEST_CASE("labels that edges remove are shown with these edges") {
   CHECK(one.by[0].label == s.words.relations()[0]);
   CHECK(one.by[0].probability == 0.5);
   CHECK(text_of(one.by).starts_with(s.words.relations()[0] + " 0.50"));
-  // With a threshold that the label still reaches, it is in the graph.
-  CHECK(explained(s.graph, s.found, causes, s.words, 0.1).removed.empty());
+  CHECK(explained(s.graph, found, causes, s.words, 0.8).removed.empty());  // not even the words make it likely
+  auto const page = page_of(e, 0.5);
+  auto const& removed = page["views"][0]["nodes"][0]["removed"];
+  REQUIRE(removed.size() == 1);
+  CHECK(removed[0]["name"].get<std::string>().starts_with("order (0.75 without edges, 0.28 with them), by "));
+  CHECK(removed[0]["weight"] == 0.5);
   for (auto& p : causes.implied) p *= 0.001f;  // too small to be shown, but for the largest
   auto const shown = detail::removing(causes, 0, order, s.words.relations());
   CHECK(shown.size() == 1);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -164,7 +165,9 @@ inline explained_graph explained(meaning graph, found_graph const& found, found_
                           return contribution{static_cast<int>(t), causes.label_of(t, u), {causes.role_of(t, a, 2)}};
                         })});
   }
-  if (!causes.implied.empty())
+  if (!causes.implied.empty()) {
+    std::set<std::pair<index_t, index_t>> there;  // the labels of columns that are in the graph
+    for (std::size_t i = 0; i + 1 < found.labels.size(); i += 2) there.emplace(found.labels[i], found.labels[i + 1]);
     for (index_t a = 0; a < causes.columns; ++a)
       for (index_t u = v.internal_labels(); u < causes.labels; ++u) {
         double missed = 1, kept = 1;
@@ -172,10 +175,11 @@ inline explained_graph explained(meaning graph, found_graph const& found, found_
           missed *= 1 - noisy_or_kappa * causes.label_of(t, u) * causes.role_of(t, a, 2);
         for (index_t r = 0; r < causes.relations; ++r) kept *= 1 - noisy_or_kappa * causes.removal_of(a, r, u);
         double const before = 1 - missed;
-        if (before < threshold || before * kept >= threshold || node_of(a) < 0) continue;
+        if (before < threshold || there.contains({a, u}) || node_of(a) < 0) continue;
         e.removed.push_back(
             {node_of(a), v.label_name(u), before, before * kept, detail::removing(causes, a, u, v.relations())});
       }
+  }
   // Labels that words decide come from their own words.
   for (std::size_t i = 0; i < e.graph.nodes.size(); ++i)
     if (auto const& n = e.graph.nodes[i]; !n.is_slot)

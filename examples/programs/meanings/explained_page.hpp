@@ -49,8 +49,9 @@ inline nlohmann::ordered_json page_of(explained_graph const& e, double threshold
         takes.push_back({{"word", one.token}, {"name", name_at(m, one.token)}, {"weight", rounded(one.probability)}});
     for (auto const& one : e.removed)
       if (one.node == static_cast<int>(i))
-        for (auto const& edge : one.by)
-          removed.push_back({{"name", one.label + ", by " + edge.label}, {"weight", rounded(edge.probability)}});
+        removed.push_back({{"name", fmt::format("{} ({:.2f} without edges, {:.2f} with them), by {}", one.label,
+                                                one.before, one.after, text_of(one.by))},
+                           {"weight", rounded(one.by.front().probability)}});
     nodes.push_back({{"name", name_of(m, n)},
                      {"slot", n.is_slot},
                      {"first", n.first},

@@ -32,8 +32,9 @@ struct place_in_level {
   }
 };
 
-/// Some lanes of a warp that compute a row of a tree together.  8 numbers of float are a sector, the 32 bytes that
-/// device memory reads at once.  So groups of 8 lanes read no bytes in vain, and rows with few fillers keep them busy.
+/// Some lanes of a warp that compute a row of a tree together.  8 numbers of float are as many bytes as a sector, the 32
+/// bytes that device memory reads at once.  So groups of 8 lanes read few bytes in vain, and rows with few fillers keep
+/// them busy.
 template <int Lanes>
 struct row_lanes {
   static constexpr int threads = row_threads, rows = threads / Lanes;  // of a block
