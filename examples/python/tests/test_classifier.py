@@ -105,7 +105,7 @@ def test_what_cannot_be_trained_is_refused(trained):
     with pytest.raises(ValueError, match="graphs: status [12], expected 0: .*wings"):
         GraphClassifier(built("graphs"), wings=2).fit(graphs, targets)
     for name, value in (("seeds", 2), ("data", "x"), ("out", "x"), ("resume", True), ("config", "x")):
-        with pytest.raises(ValueError, match=f"^{name}: .*, expected no such option, because fit.. sets it; "):
+        with pytest.raises(ValueError, match=f"^{name}: .*, expected no such option, because fit.. makes one"):
             GraphClassifier(built("graphs"), **{name: value}).fit(graphs, targets)
     for value in (float("nan"), [1], None):
         with pytest.raises(ValueError, match="^dropout: .*, expected a finite number, a text, or True or False; pass"):

@@ -69,6 +69,9 @@ def test_an_arborescence_is_the_best_of_all_trees():
     assert maximum_arborescence(np.zeros((0, 0))).tolist() == []
     with pytest.raises(ValueError, match=r"^scores have shape \(2, 3\), expected \(n, n\)"):
         maximum_arborescence(np.zeros((2, 3)))
+    for scores in (torch.eye(2, dtype=torch.complex64), torch.eye(2, dtype=torch.bool)):
+        with pytest.raises(TypeError, match="^scores are torch.*, expected real numbers"):
+            maximum_arborescence(scores)
     with pytest.raises(TypeError, match="^scores are complex128, expected real numbers"):
         maximum_arborescence(np.eye(2) * 1j)
     with pytest.raises(ValueError, match="expected a finite number"):
@@ -122,17 +125,36 @@ def test_it_learns_a_tree(kind):
 def test_wrong_tensors_are_refused(kind):
     model = MODELS[kind]()
     tokens = torch.full((2, 3), 4)
-    with pytest.raises(ValueError, match=r"^heads have shape \(2, 2\), expected \(sentences, tokens\), as tokens have"):
+    with pytest.raises(ValueError, match=r"^heads: shape \(2, 2\), expected \(sentences, tokens\), that of tok"):
         model(tokens, tokens[:, :2])
-    with pytest.raises(ValueError, match=r"^tokens have shape \(3,\), expected"):
+    with pytest.raises(ValueError, match=r"^tokens: shape \(3,\), expected"):
         model(tokens[0])
-    with pytest.raises(TypeError, match=r"^pad are torch.int64, expected bool"):
+    with pytest.raises(TypeError, match=r"^pad: torch.int64, expected bool"):
         model(tokens, pad=tokens)
     for heads in (7, -1):
-        with pytest.raises(ValueError, match=f"^heads: {heads}, expected numbers from 0 to 2; number the tokens"):
+        with pytest.raises(ValueError, match=f"^heads: {heads}, expected numbers from 0 to 2; number them"):
             model(tokens, torch.full((2, 3), heads))
     with pytest.raises(ValueError, match="^pad: padding before a token, expected it after all tokens"):
         model.parse(tokens, torch.tensor([[True, False, False], [False, False, True]]))
+    late = torch.tensor([[False, False, True], [False, False, False]])
+    with pytest.raises(ValueError, match="^heads: 2, which is padding, expected a token of the sentence"):
+        model(tokens, torch.full((2, 3), 2), late)
+    for relations, what in ((torch.full((2, 3), 3), "relations: 3, expected numbers from 0 to 2; number them"),
+                            (torch.full((2, 3), -100), "relations: -100, expected numbers from 0 to 2"),
+                            (torch.zeros(2, 2, dtype=torch.int64), r"relations: shape \(2, 2\), expected")):
+        with pytest.raises(ValueError, match=f"^{what}"):
+            model.loss(tokens, torch.zeros_like(tokens), relations)
+    with pytest.raises(TypeError, match="^relations: list, expected a tensor"):
+        model.loss(tokens, torch.zeros_like(tokens), [[0, 0, 0]])
+    with pytest.raises(TypeError, match="^heads: NoneType, expected a tensor"):
+        model.loss(tokens, None, torch.zeros_like(tokens))
+    with pytest.raises(ValueError, match="^tokens: 9, expected numbers from 0 to 8"):
+        model(torch.full((1, 2), 9))
+    with pytest.raises(ValueError, match="^width 9 is not a multiple of 2 heads"):
+        type(model)(9, 3, 9, 2)
+    for shape in ((0, 3), (2, 0)):
+        empty, none = torch.zeros(shape, dtype=torch.int64), torch.zeros(shape, dtype=torch.bool)
+        assert model.eval().parse(empty, none)[0].shape == shape and model(empty, pad=none).arcs.shape[:2] == shape
     for given, what in (((9, 3, 8, 2, 0), "layers"), ((0, 3, 8), "tokens"), ((9, 0, 8), "relations")):
         with pytest.raises(ValueError, match=f"^{what} is 0, expected 1 or more"):
             type(model)(*given)

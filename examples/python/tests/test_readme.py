@@ -19,7 +19,8 @@ def test_the_line_of_the_readme_runs():
 
 def code_below(page, heading):
     """Returns the first block of Python code below a heading of a page of docs/python."""
-    return (PAGES / page).read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("```python\n")[1].split("```")[0]
+    below = (PAGES / page).read_text(encoding="utf-8").split(f"\n## {heading}\n")[1]
+    return below.split("```python\n")[1].split("```")[0]
 
 
 @pytest.mark.skipif(not PAGES.exists(), reason="the package lies outside of triad's checkout")

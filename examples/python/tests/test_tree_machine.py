@@ -67,6 +67,31 @@ def test_the_released_machine_loads_and_agrees(golden_files, monkeypatch):
     assert {"softmax", "gumbel", "gumbel-released", "scores", "distribution", True, False, "empty", "none"} <= seen
 
 
+def test_the_released_programs_own_file_loads(golden_files):
+    """The released program saves the state_dict of its machine, whose names have no "dtm." in front."""
+    for path in golden_files("dtm_full"):
+        tensors, texts = read_safetensors(path)
+        c = json.loads(texts["config"])
+        state = {n.removeprefix("param/"): t for n, t in tensors.items() if n.startswith("param/")}
+        one, other = (of_golden(c, tensors, c["max_depth"]) for _ in range(2))
+        one.load_state_dict(state)
+        other.load_state_dict({n.removeprefix("dtm."): t for n, t in state.items()})
+        assert all(torch.equal(x, other.state_dict()[name]) for name, x in one.state_dict().items())
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
+def test_other_types_compute_in_their_own(dtype):
+    model = TreeMachine(4, 3, 3, 8, 2, dropout=0.0).to(dtype)
+    trees = torch.randint(4, (2, 7))
+    scores = model(trees, 2.0, recency=0.3)
+    assert scores.dtype == dtype
+    exact = model.double()(trees, 2.0, recency=0.3)
+    assert torch.allclose(scores.double(), exact, atol=1e-12 if dtype == torch.float64 else 0.1)
+    many = torch.full((3, 7, 4), 200.0, dtype=dtype)
+    assert float(TreeMachine.loss(many, torch.ones(3, 7, dtype=torch.int64))) == pytest.approx(159601.0, rel=0.01)
+    assert float(TreeMachine.loss(many[:0], torch.ones(0, 7, dtype=torch.int64))) == 0
+
+
 TREES = ["( R one ( S four ) )", "R", "( S ( R one two ) five )", "two"]
 
 
@@ -93,6 +118,8 @@ def test_runs_of_the_program_answer_alike(options, rows, tmp_path):
                           capture_output=True, check=True).stdout.splitlines()
     assert run.transform(TREES, batch=2) == said
     assert run.transform([]) == [] and not run.module.training
+    with pytest.raises(TypeError, match=r"^trees: a text, expected a list of texts; pass \[tree\]"):
+        run.transform(TREES[0])
 
 
 def test_trees_are_read_and_refused():
@@ -113,6 +140,8 @@ def test_trees_are_read_and_refused():
                        ("( A <empty> )", "label '<empty>', expected")):
         with pytest.raises(ValueError, match=f"^trees: .*{what}"):
             _trees_as_text.numbers(text, known, 3)
+    white = {"A\u00a0B": 1, "A\x0bB": 2}  # only blanks, tabs and line ends separate labels
+    assert _trees_as_text.numbers("( A\u00a0B\tA\x0bB )", white, 2) == [1, 2, 0]
     with pytest.raises(TypeError, match="^trees: 3, expected texts such as"):
         _trees_as_text.numbers(3, known, 3)
 
@@ -148,9 +177,30 @@ def test_wrong_arguments_are_refused():
     model = TreeMachine(4, 2, 1, 8, 2)
     with pytest.raises(ValueError, match=r"^trees have shape \(2, 4\), expected \(trees, 3\), a symbol for each"):
         model(torch.zeros(2, 4, dtype=torch.int64))
-    for temperature in (0.0, float("nan"), (1.0, -1.0)):
-        with pytest.raises(ValueError, match="^temperature is .*, expected a number above 0"):
-            model(torch.zeros(2, 3, dtype=torch.int64), temperature)
+    trees = torch.zeros(2, 3, dtype=torch.int64)
+    for temperature in (0.0, float("nan"), (1.0, -1.0), float("inf")):
+        with pytest.raises(ValueError, match="^temperature is .*, expected a finite number, above 0"):
+            model(trees, temperature)
+    for recency in (-1.0, float("nan")):
+        with pytest.raises(ValueError, match="^recency is .*, expected a finite number, 0 or more"):
+            model(trees, recency=recency)
+    for given in ({"temperature": "1"}, {"recency": "1"}, {"temperature": [1, 2]}):
+        with pytest.raises(TypeError, match="^(temperature|recency) is .*, expected a number"):
+            model(trees, **given)
+    with pytest.raises(ValueError, match="^argument_choice is 'gumbel-released' with an empty tree, expected softmax"):
+        TreeMachine(4, 2, 1, 8, 2, argument_choice="gumbel-released", empty_tree=True)
+    with pytest.raises(ValueError, match="^recency is 1, expected 0 with gumbel-released"):
+        TreeMachine(4, 2, 1, 8, 2, argument_choice="gumbel-released")(trees, recency=1)
+    for symbol in (4, -1):
+        with pytest.raises(ValueError, match=f"^trees: symbol {symbol}, expected 0 to 3; number the symbols"):
+            model(torch.full((2, 3), symbol))
+        with pytest.raises(ValueError, match=f"^targets: symbol {symbol}, expected 0 to 3"):
+            model.loss(torch.zeros(2, 3, 4), torch.full((2, 3), symbol))
+    for targets in (torch.zeros(2, 4, dtype=torch.int64), torch.zeros(2, 3, dtype=torch.int32)):
+        with pytest.raises(ValueError, match=r"^targets: torch.int.* \(2, .\), expected torch.int64 \(2, 3\)"):
+            model.loss(torch.zeros(2, 3, 4), targets)
+    with pytest.raises(ValueError, match="^empty_weight is -1, expected 0 or more"):
+        model.loss(torch.zeros(2, 3, 4), trees, -1)
     with pytest.raises(TypeError, match=r"^trees are torch.float32, expected int64"):
         model(torch.zeros(2, 3))
     state = {**model.state_dict(), "tpr.role_emb.weight": torch.eye(7)}

@@ -10,7 +10,7 @@ def numbers(text: str, known: Mapping[str, int], depth: int) -> list[int]:
     if not isinstance(text, str):
         raise TypeError(f"trees: {text!r}, expected texts such as '( A B ( C D ) )'")
     row = [0] * (2 ** depth - 1)
-    words = re.findall(r"[()]|[^()\s]+", text)
+    words = re.findall(r"[()]|[^() \t\n\r]+", text)  # other white space is part of a label
 
     def fail(what: str) -> ValueError:
         return ValueError(f"trees: {text[:80]!r}: {what}; write a binary tree as '( A B ( C D ) )'")

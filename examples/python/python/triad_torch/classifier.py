@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ._graphs import members
+from ._graphs import members, plain
 from .runs import Run, load
 
 # Options of the program that say where a run comes from and goes to, or make more than one run.
@@ -80,7 +80,8 @@ class GraphClassifier:
                                  "or name another folder")
             lines = [json.dumps({**members(graph), "target": target}) for graph, target in zip(graphs, targets)]
             (Path(made) / "train.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-            settings = [f"{name.replace('_', '-')} = {json.dumps(value)}\n" for name, value in self.options.items()]
+            settings = [f"{name.replace('_', '-')} = {json.dumps(plain(value))}\n"
+                        for name, value in self.options.items()]
             (Path(made) / "config.toml").write_text("".join(settings), encoding="utf-8")
             train = [program, "train", "--config", str(Path(made) / "config.toml"), "--data", made, "--out", str(out)]
             done = subprocess.run(train, capture_output=True, text=True)
@@ -98,8 +99,9 @@ class GraphClassifier:
     def _expect_options(self) -> None:
         for name, value in self.options.items():
             if name.replace("-", "_") in _options_of_fit:
-                raise ValueError(f"{name}: {value!r}, expected no such option, because fit() sets it; train several "
-                                 "classifiers, or call the program")
+                raise ValueError(f"{name}: {value!r}, expected no such option, because fit() makes one new run in a "
+                                 "folder of its own; make several classifiers, or call the program")
+            value = plain(value)
             if not isinstance(value, (str, bool, int, float)) or (isinstance(value, float) and not isfinite(value)):
                 raise ValueError(f"{name}: {value!r}, expected a finite number, a text, or True or False; pass the "
                                  "value that the program takes")

@@ -78,7 +78,7 @@ class Run:
                 words[i, i] = {f"node: {name}"}
         elif (count := _checks.whole(nodes, "nodes")) < 0:
             raise ValueError(f"nodes: {count}, expected 0 or more; pass the number of nodes, or a list of their labels")
-        for source, name, target in map(_graphs.edge, edges):
+        for source, name, target in map(_graphs.edge, _graphs.plain(list(edges))):
             if not (0 <= source < count and 0 <= target < count):
                 raise ValueError(f"edges: ({source}, {target}), expected nodes from 0 to {count - 1}; pass the number "
                                  "of nodes, or number the nodes from 0")
@@ -86,7 +86,7 @@ class Run:
         device = next(self.module.parameters()).device
         try:
             labels = torch.zeros(count, count, dtype=torch.int64, device=device)
-        except RuntimeError as error:
+        except (RuntimeError, TypeError) as error:  # a TypeError: more than 64 bits
             raise ValueError(f"nodes: {count}, expected fewer, because the labels of all pairs do not fit into memory; "
                              "number the nodes from 0") from error
         for (i, j), names in words.items():
@@ -96,7 +96,7 @@ class Run:
     def ask(self, edges: Iterable[tuple[int, str, int]], source: int, target: int,
             nodes: int | Sequence[str] | None = None) -> tuple[str, float]:
         """Returns the answer about (source, target) and its probability."""
-        edges = [_graphs.edge(each) for each in edges]
+        edges = [_graphs.edge(each) for each in _graphs.plain(list(edges))]
         source, target = _checks.whole(source, "source"), _checks.whole(target, "target")
         if nodes is None:
             nodes = 1 + max([source, target, *(max(a, b) for a, _, b in edges)])
@@ -116,7 +116,7 @@ class Run:
         if _checks.whole(batch, "batch") < 1:
             raise ValueError(f"batch: {batch}, expected 1 or more; pass the number of graphs to compute at a time")
         for g in given:
-            if not isinstance(g["query"], list) or len(g["query"]) != 2:
+            if not isinstance(g["query"], list) or len(g["query"]) != 2 or any(type(k) is not int for k in g["query"]):
                 raise ValueError(f"query: {g['query']}, expected the source and the target; ask about one pair of "
                                  "nodes for each graph")
         for begin in range(0, len(given), batch):

@@ -45,7 +45,7 @@ class ParserRun:
         dict with tokens, heads (from 1; 0 is the root), labels, head_probabilities and label_probabilities.
 
         `batch` sentences are computed at a time, 1 or more; unknown is that of numbers()."""
-        given = list(sentences)
+        given = [sentence if isinstance(sentence, str) else list(sentence) for sentence in sentences]
         numbers = [self.numbers(sentence, unknown) for sentence in given]
         if _checks.whole(batch, "batch") < 1:
             raise ValueError(f"batch: {batch}, expected 1 or more; pass the number of sentences to compute at a time")

@@ -29,7 +29,11 @@ def maximum_arborescence(scores: Any) -> np.ndarray:
     scores (n, n): that of token j as the head of token i, and of token i as the root at j = i.  The root is its own
     head.  The algorithm is that of Chu and Liu 1965 and Edmonds 1967, and takes O(n^3).  Raises a ValueError if a score
     is not finite, or if the scores have another shape."""
-    values = scores.detach().cpu().double().numpy() if _arrays.is_torch(scores) else np.asarray(scores)
+    if _arrays.is_torch(scores):
+        if scores.is_complex() or scores.dtype == torch.bool:
+            raise TypeError(f"scores are {scores.dtype}, expected real numbers")
+        scores = scores.detach().cpu().double().numpy()
+    values = np.asarray(scores)
     if values.ndim != 2 or values.shape[0] != values.shape[1]:
         raise ValueError(f"scores have shape {tuple(values.shape)}, expected (n, n): a row of heads for each token")
     if values.dtype.kind not in "fiu":
@@ -64,7 +68,10 @@ class _DependencyParser(Pretrained):
                 pad: torch.Tensor | None = None) -> DependencyScores:
         """tokens int64 (b, n).  heads int64 (b, n): the head of each token, counted from 0; the root is its own head.
         pad bool (b, n), True for padding, which follows the tokens of a sentence.  Rows of padding have no meaning."""
-        _expect_sentences(tokens, heads, pad)
+        _expect_sentences(tokens, pad, **({} if heads is None else {"heads": heads}))
+        if heads is not None:
+            _expect_heads(heads, pad)
+        _expect_numbers(tokens, "tokens", self.config["tokens"])
         states = self.states(tokens, pad)
         arcs = self.arcs(states)
         if pad is not None:
@@ -75,7 +82,10 @@ class _DependencyParser(Pretrained):
              pad: torch.Tensor | None = None) -> torch.Tensor:
         """Returns the mean cross entropy of heads plus that of relations, over all tokens that are no padding.
 
-        tokens, heads and pad are those of forward(); relations int64 (b, n) are the numbers of the relations."""
+        tokens, heads and pad are those of forward(); relations int64 (b, n) are the numbers of the relations.  A batch
+        without tokens has the loss NaN."""
+        _expect_sentences(tokens, pad, heads=heads, relations=relations)
+        _expect_numbers(relations, "relations", self.config["relations"], pad)
         scores = self(tokens, heads, pad)
         assert scores.relations is not None
         real = torch.ones_like(tokens, dtype=torch.bool) if pad is None else ~pad
@@ -87,19 +97,22 @@ class _DependencyParser(Pretrained):
               pad: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """Returns the best tree of each sentence: heads and relations, int64 (b, n), and the probabilities of both.
 
-        The heads are those of the tree with one root whose log-probabilities have the largest sum.  The first
-        probability is that of the head, before the tree was chosen; the second that of the relation, given the head.
-        The rows of padding tokens are zeros."""
-        _expect_sentences(tokens, None, pad)
+        The heads are those of the tree with one root whose log-probabilities have the largest sum; finding it takes
+        time O(n^3).  The first probability is that of the head, before the tree was chosen; the second that of the
+        relation, given the head.  The rows of padding tokens are zeros.  Call eval() first, because dropout is that of
+        the module's mode."""
+        _expect_sentences(tokens, pad)
+        _expect_numbers(tokens, "tokens", self.config["tokens"])
         states = self.states(tokens, pad)
         arcs = self.arcs(states)
         if pad is not None:
             arcs = arcs.masked_fill(pad[:, None, :], -torch.inf)
         scores = arcs.float().log_softmax(-1)
-        heads = torch.zeros_like(tokens)
+        found, on_host = torch.zeros(tokens.shape, dtype=torch.int64), scores.cpu()
         counts = [tokens.shape[1]] * len(tokens) if pad is None else (~pad).sum(1).tolist()
         for row, n in enumerate(counts):
-            heads[row, :n] = torch.from_numpy(maximum_arborescence(scores[row, :n, :n])).to(heads.device)
+            found[row, :n] = torch.from_numpy(maximum_arborescence(on_host[row, :n, :n]))
+        heads = found.to(tokens.device)
         sure, relations = self.relations(states, heads).float().softmax(-1).max(-1)
         of_head = scores.gather(2, heads[..., None])[..., 0].exp()
         if pad is not None:
@@ -126,6 +139,7 @@ class EdgeDependencyParser(_DependencyParser):
                  hidden: int | None = None, dropout: float = 0.1, tied: bool = False, max_offset: int = 16,
                  form: str = "full") -> None:
         super().__init__()
+        width, heads = _checks.width_and_heads(width, heads)
         tokens, relations = _checks.counts(tokens=tokens, relations=relations)
         self.config = {"tokens": tokens, "relations": relations, "width": width, "heads": heads, "layers": layers,
                        "hidden": hidden, "dropout": dropout, "tied": tied, "max_offset": max_offset, "form": form}
@@ -158,8 +172,8 @@ class EdgeDependencyParser(_DependencyParser):
 
 
 class BiaffineDependencyParser(_DependencyParser):
-    """Transformer layers over tokens, with biaffine heads (Dozat and Manning 2017).  All relations share matrices of
-    rank one, as in triad's layers/heads/biaffine_heads.hpp:
+    """Transformer layers over tokens, with biaffine heads (Dozat and Manning 2017).  All relations share `width`
+    matrices of rank one, as in triad's layers/heads/biaffine_heads.hpp:
 
         [u v p q] = drop(relu(linear maps of the token's state))
         arcs(i, j) = (W u_i + w) . v_j  +  [i = j] (r . u_i + c);    relations(i, :) = C ((A p_i + e) * (B q_j + f)) + g
@@ -171,6 +185,7 @@ class BiaffineDependencyParser(_DependencyParser):
     def __init__(self, tokens: int, relations: int, width: int = 128, heads: int = 4, layers: int = 4,
                  hidden: int | None = None, dropout: float = 0.1, tied: bool = False) -> None:
         super().__init__()
+        width, heads = _checks.width_and_heads(width, heads)
         tokens, relations = _checks.counts(tokens=tokens, relations=relations)
         self.config = {"tokens": tokens, "relations": relations, "width": width, "heads": heads, "layers": layers,
                        "hidden": hidden, "dropout": dropout, "tied": tied}
@@ -192,10 +207,10 @@ class BiaffineDependencyParser(_DependencyParser):
     def states(self, tokens: torch.Tensor, pad: torch.Tensor | None) -> torch.Tensor:
         """Returns the states (b, n, width) of all tokens."""
         words = self.tokens(tokens)
-        x = self.dropout(words + _waves(*words.shape[1:]).to(words))
+        x = self.dropout(words + _waves(words.shape[1], words.shape[2], words.device).to(words))
         for _ in range(self.times):
             for layer in self.layers:
-                x = layer(x, src_key_padding_mask=pad)
+                x = layer(x, src_key_padding_mask=pad if tokens.numel() else None)  # a mask of nothing is refused
         return self.norm(x)
 
     def _end(self, name: str, states: torch.Tensor) -> torch.Tensor:
@@ -218,26 +233,45 @@ def _times(layers: int, tied: bool) -> int:
     return layers if tied else 1
 
 
-def _waves(n: int, width: int) -> torch.Tensor:
-    """Returns sines and cosines of n positions, (n, width), computed in float32 as in the released program."""
-    rates = torch.exp(torch.arange(width) // 2 * 2 * torch.tensor(-math.log(1e4) / width))
-    angles = torch.arange(n)[:, None] * rates
-    return torch.where(torch.arange(width) % 2 == 0, angles.sin(), angles.cos())
+def _waves(n: int, width: int, device: torch.device) -> torch.Tensor:
+    """Returns sines and cosines of n positions, (n, width), computed in float32 as in the released program of the Edge
+    Transformer."""
+    column = torch.arange(width, device=device)
+    rates = torch.exp(column // 2 * 2 * torch.tensor(-math.log(1e4) / width, device=device))
+    angles = torch.arange(n, device=device)[:, None] * rates
+    return torch.where(column % 2 == 0, angles.sin(), angles.cos())
 
 
-def _expect_sentences(tokens: torch.Tensor, heads: torch.Tensor | None, pad: torch.Tensor | None) -> None:
-    for name, x in {"tokens": tokens, "heads": heads, "pad": pad}.items():
-        if x is None:
-            continue
+def _expect_sentences(tokens: torch.Tensor, pad: torch.Tensor | None, **others: Any) -> None:
+    """Checks the kinds and shapes of tokens, pad and others, and that padding follows tokens."""
+    for name, x in {"tokens": tokens, **others, **({} if pad is None else {"pad": pad})}.items():
+        if not _arrays.is_torch(x):
+            raise TypeError(f"{name}: {type(x).__name__}, expected a tensor")
         expect_dense(x, name)
         if x.dim() != 2 or x.shape != tokens.shape:
-            raise ValueError(f"{name} have shape {tuple(x.shape)}, expected (sentences, tokens), as tokens have")
+            raise ValueError(f"{name}: shape {tuple(x.shape)}, expected (sentences, tokens), that of tokens; pad "
+                             "sentences to the length of the longest")
         if x.dtype != (torch.bool if name == "pad" else torch.int64):
-            raise TypeError(f"{name} are {x.dtype}, expected {'bool' if name == 'pad' else 'int64'}")
-    n = tokens.shape[1]
-    if heads is not None and numbers_are_at_hand(heads) and bool(((heads < 0) | (heads >= n)).any()):
-        wrong = int(heads[(heads < 0) | (heads >= n)][0])
-        raise ValueError(f"heads: {wrong}, expected numbers from 0 to {n - 1}; number the tokens of a "
-                         "sentence from 0, and pass any of them for padding")
+            raise TypeError(f"{name}: {x.dtype}, expected {'bool' if name == 'pad' else 'int64'}")
     if pad is not None and numbers_are_at_hand(pad) and bool((pad[:, :-1] & ~pad[:, 1:]).any()):
         raise ValueError("pad: padding before a token, expected it after all tokens of a sentence; move it to the end")
+
+
+def _expect_numbers(x: torch.Tensor, name: str, count: int, pad: torch.Tensor | None = None) -> None:
+    """Refuses numbers that are not from 0 to count - 1, but for padding."""
+    if not numbers_are_at_hand(x):
+        return
+    wrong = (x < 0) | (x >= count)
+    if pad is not None:
+        wrong = wrong & ~pad
+    if bool(wrong.any()):
+        raise ValueError(f"{name}: {int(x[wrong][0])}, expected numbers from 0 to {count - 1}; number them from 0")
+
+
+def _expect_heads(heads: torch.Tensor, pad: torch.Tensor | None) -> None:
+    """Refuses heads that are no tokens of the sentence, but for those of padding, which must be tokens of the batch."""
+    _expect_numbers(heads, "heads", heads.shape[1])
+    if pad is not None and numbers_are_at_hand(heads):
+        wrong = pad.gather(1, heads) & ~pad
+        if bool(wrong.any()):
+            raise ValueError(f"heads: {int(heads[wrong][0])}, which is padding, expected a token of the sentence")

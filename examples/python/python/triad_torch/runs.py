@@ -33,7 +33,9 @@ def load(folder: str | os.PathLike, averages: bool = True) -> Run | ParserRun | 
         raise ValueError(f"{path}: not a checkpoint of triad; load another program's weights by load_state_dict")
     try:
         return _run_of(path, tensors, texts, averages)
-    except (KeyError, TypeError, AttributeError, RuntimeError) as error:
+    except (KeyError, TypeError, AttributeError, RuntimeError, AssertionError, IndexError, ValueError) as error:
+        if str(error).startswith(f"{path}: "):
+            raise
         first = " ".join(line.strip() for line in str(error).splitlines()[:2])  # a RuntimeError lists every parameter
         raise ValueError(f"{path}: not as triad's programs write it: {type(error).__name__}: {first}") from error
 

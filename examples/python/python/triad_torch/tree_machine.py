@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import dataclass
 
 import torch
@@ -16,11 +17,12 @@ from torch.nn import functional as F
 
 from . import _checks
 from ._pretrained import Pretrained
-from ._torch_attention import expect_dense
+from ._torch_attention import expect_dense, numbers_are_at_hand
 from .trees import positions
 
-EMPTY = 0            # the number of the symbol of an empty position
-_least_norm = 0.01   # a position whose scores have at most this norm is empty, as in the released program
+EMPTY = 0           # the number of the symbol of an empty position
+_least_norm = 0.01  # a position whose scores have at most this norm is empty, as in the released program
+_parts = ("op_logits_token", "root_filler_token", "empty_token", "ctrl_net.", "nta.", "interpreter.")  # of _Machine
 
 
 @dataclass
@@ -54,6 +56,7 @@ class _Shifts(nn.Module):
         return torch.cat([root[:, None], *cons], 1) + torch.cat([*children, last], 1)
 
 
+# The classes _Car, _Cdr and _Cons give the matrices their names in the released program.
 class _Car(nn.Module):
     def __init__(self, count: int) -> None:
         super().__init__()
@@ -145,13 +148,15 @@ class TreeMachine(Pretrained):
     norm_first, activation   norms come before the branches of a layer; gelu or relu.
     operation_choice, argument_choice   softmax; gumbel: with noise in training; for arguments also gumbel-released:
                  gumbel, with the softmax over the four arguments of a tree, as in the released program.
-    root         scores: cons writes the agent's output; distribution: its softmax, over the symbols.
-    empty_tree   every argument may be the empty tree, for which the agent has a token.
+    root         scores: cons writes the agent's output; distribution: its softmax over the fillers, which are the
+                 symbols if `fillers` is None.
+    empty_tree   every argument may be the empty tree, for which the agent has a token; not with gumbel-released.
     learned      learned matrices instead of car, cdr and cons.
 
     The defaults are those of the released program's command.  A tree is stored by position, with a vector for each, so
-    car, cdr and cons are look-ups of rows.  A checkpoint of the released program has random roles; when it is loaded,
-    they become part of ctrl_net, and of the learned matrices.  This is the same function, up to rounding.
+    car, cdr and cons move blocks of rows.  A checkpoint of the released program has random roles; when it is loaded,
+    they become part of ctrl_net, and of learned matrices.  This is the same function, up to rounding.  With learned
+    matrices, roles must have as many dimensions as there are positions, which is not the released program's default.
 
     config is a dict of the arguments with which the model was made.
     """
@@ -174,6 +179,9 @@ class TreeMachine(Pretrained):
                                    ("root", root, ("scores", "distribution"))):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}, expected {' or '.join(known)}")
+        if empty_tree and argument_choice == "gumbel-released":
+            raise ValueError("argument_choice is 'gumbel-released' with an empty tree, expected softmax or gumbel; the "
+                             "released softmax over arguments has no place for it")
         self.config = {"symbols": symbols, "depth": depth, "steps": steps, "width": width, "heads": heads,
                        "layers": layers, "hidden": hidden, "dropout": dropout, "fillers": fillers,
                        "norm_first": norm_first, "activation": activation, "operation_choice": operation_choice,
@@ -189,7 +197,10 @@ class TreeMachine(Pretrained):
 
     @staticmethod
     def _read_released(self, state, prefix, *_) -> None:
-        """Makes the roles of a checkpoint of the released program part of its parameters."""
+        """Reads the state_dict of the released program's machine: adds "dtm." to the names that lack it, and makes the
+        roles part of the parameters."""
+        for key in [key for key in state if key.startswith(tuple(prefix + part for part in _parts))]:
+            state[f"{prefix}dtm.{key.removeprefix(prefix)}"] = state.pop(key)
         roles = state.pop(f"{prefix}tpr.role_emb.weight", None)
         if roles is None:
             return
@@ -205,6 +216,7 @@ class TreeMachine(Pretrained):
 
         temperature   scores of choices are divided by it before the softmax; a pair: for operations and for arguments.
         recency       step k subtracts recency * (k - l) from the scores of tree l of the memory, but not of the input.
+                      The programs' --recency is steps times this number.
         """
         return self.trace(trees, temperature, recency)[0]
 
@@ -217,10 +229,18 @@ class TreeMachine(Pretrained):
         if trees.dim() != 2 or trees.shape[1] != self.count:
             raise ValueError(f"trees have shape {tuple(trees.shape)}, expected (trees, {self.count}), a symbol for "
                              "each position")
+        _expect_symbols(trees, "trees", self.config["symbols"])
         machine, agent, fillers = self.dtm, self.dtm.nta, self.tpr.filler_emb.weight
         of_operation, of_argument = temperature if isinstance(temperature, tuple) else (temperature,) * 2
-        if not (of_operation > 0 and of_argument > 0):
-            raise ValueError(f"temperature is {temperature}, expected a number above 0")
+        for name, value, least in (("temperature", of_operation, 0), ("temperature", of_argument, 0),
+                                   ("recency", recency, None)):
+            if isinstance(value, str) or not hasattr(value, "__float__"):
+                raise TypeError(f"{name} is {value!r}, expected a number")
+            if not (0 <= value < math.inf) or value == least:
+                raise ValueError(f"{name} is {value}, expected a finite number, "
+                                 f"{'0 or more' if least is None else 'above 0'}")
+        if recency and self.choices[1] == "gumbel-released":
+            raise ValueError(f"recency is {recency}, expected 0 with gumbel-released, whose softmax is not over trees")
         memory, steps = F.embedding(trees, fillers)[:, None], []
         first = [machine.op_logits_token, machine.root_filler_token]
         last = [] if machine.empty_token is None else [machine.empty_token]
@@ -232,7 +252,7 @@ class TreeMachine(Pretrained):
             operations = self._chosen(agent.op_logits_list[k](tokens[:, 0]), self.choices[0], of_operation)
             scores = agent.arg_logits_list[k](tokens[:, 2:])
             if recency:
-                age = torch.arange(k, 0, -1, device=trees.device) - 1  # of the trees 1 to k
+                age = torch.arange(k, 0, -1, device=trees.device, dtype=scores.dtype) - 1  # of the trees 1 to k
                 scores = scores - F.pad(recency * age, (1, len(last)))[:, None]
             arguments = self._chosen(scores, self.choices[1], of_argument)
             root = agent.root_filler_list[k](tokens[:, 1])
@@ -256,16 +276,31 @@ class TreeMachine(Pretrained):
             sum over symbols v of (score(v) - [v = target])^2    where the target tree has a symbol
             empty_weight * |scores|                              where it has none
 
-        scores are the result of forward(), targets int64 (b, positions)."""
+        scores are the result of forward(), targets int64 (b, positions).  Half types are summed in float32."""
+        if targets.dtype != torch.int64 or targets.shape != scores.shape[:-1]:
+            raise ValueError(f"targets: {targets.dtype} {tuple(targets.shape)}, expected torch.int64 "
+                             f"{tuple(scores.shape[:-1])}; pass the symbol of each position")
+        if not 0 <= empty_weight < math.inf:
+            raise ValueError(f"empty_weight is {empty_weight}, expected 0 or more, and finite")
+        _expect_symbols(targets, "targets", scores.shape[-1])
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
         filled = targets != EMPTY
         wanted = F.one_hot(targets, scores.shape[-1]).to(scores)
         squared = (scores - wanted)[filled].square().sum()
-        return (squared + empty_weight * torch.linalg.vector_norm(scores[~filled], dim=-1).sum()) / targets.numel()
+        empty = torch.linalg.vector_norm(scores[~filled], dim=-1).sum()
+        return (squared + empty_weight * empty) / max(1, targets.numel())
 
     @staticmethod
     def symbols(scores: torch.Tensor) -> torch.Tensor:
         """Returns the likeliest symbol of each position, int64 (b, positions): 0 where all scores are near 0."""
         return scores.argmax(-1).where(torch.linalg.vector_norm(scores, dim=-1) > _least_norm, EMPTY)
+
+
+def _expect_symbols(x: torch.Tensor, name: str, symbols: int) -> None:
+    if numbers_are_at_hand(x) and bool(((x < 0) | (x >= symbols)).any()):
+        wrong = int(x[(x < 0) | (x >= symbols)][0])
+        raise ValueError(f"{name}: symbol {wrong}, expected 0 to {symbols - 1}; number the symbols of the "
+                         "vocabulary from 0, the empty position")
 
 
 def _gumbel(like: torch.Tensor) -> torch.Tensor:
@@ -287,5 +322,5 @@ def fold_roles(state: dict[str, torch.Tensor], roles: torch.Tensor, prefix: str,
         if (matrix := state.get(f"{prefix}interpreter.{name}")) is not None:
             if count != width:
                 raise ValueError(f"tpr.role_emb.weight has {width} columns, expected {count}, the positions, with "
-                                 "learned matrices")
+                                 "learned matrices; train the checkpoint with d_role 2^depth - 1")
             state[f"{prefix}interpreter.{name}"] = roles @ matrix @ roles.T

@@ -36,6 +36,8 @@ class TreeRun:
 
         Raises a ValueError for a text that is no binary tree, and for a tree with unknown symbols or too many levels.
         """
+        if isinstance(trees, str):
+            raise TypeError("trees: a text, expected a list of texts; pass [tree]")
         if _checks.whole(batch, "batch") < 1:
             raise ValueError(f"batch: {batch}, expected 1 or more; pass the number of trees to compute at a time")
         rows = [_trees_as_text.numbers(tree, self._numbers, self.module.config["depth"]) for tree in trees]
@@ -53,6 +55,9 @@ def tree_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, symbo
                          "treebank trees")
     width, depth = settings["width"], settings["depth"]
     interpreter = settings["interpreter"]
+    if interpreter not in ("rows", "matrices", "learned"):
+        raise ValueError(f"{path}: interpreter {interpreter!r}, expected rows, matrices or learned; the file "
+                         "is damaged")
     operations, arguments = (settings.get(f"{kind}_choice") or settings["choice"] for kind in ("operation", "argument"))
     operations = operations.removesuffix("-released")  # the same for operations, whose scores have one axis
     module = TreeMachine(len(symbols), depth, settings["steps"], width, settings["heads"], settings["layers"],
