@@ -231,16 +231,7 @@ class TreeMachine(Pretrained):
                              "each position")
         _expect_symbols(trees, "trees", self.config["symbols"])
         machine, agent, fillers = self.dtm, self.dtm.nta, self.tpr.filler_emb.weight
-        of_operation, of_argument = temperature if isinstance(temperature, tuple) else (temperature,) * 2
-        for name, value, least in (("temperature", of_operation, 0), ("temperature", of_argument, 0),
-                                   ("recency", recency, None)):
-            if isinstance(value, str) or not hasattr(value, "__float__"):
-                raise TypeError(f"{name} is {value!r}, expected a number")
-            if not (0 <= value < math.inf) or value == least:
-                raise ValueError(f"{name} is {value}, expected a finite number, "
-                                 f"{'0 or more' if least is None else 'above 0'}")
-        if recency and self.choices[1] == "gumbel-released":
-            raise ValueError(f"recency is {recency}, expected 0 with gumbel-released, whose softmax is not over trees")
+        of_operation, of_argument = self._expect_settings(temperature, recency)
         memory, steps = F.embedding(trees, fillers)[:, None], []
         first = [machine.op_logits_token, machine.root_filler_token]
         last = [] if machine.empty_token is None else [machine.empty_token]
@@ -263,6 +254,19 @@ class TreeMachine(Pretrained):
             steps.append(TreeStep(operations, arguments, root, tree))
             memory = torch.cat([memory, tree[:, None]], 1)
         return tree @ fillers.T, steps
+
+    def _expect_settings(self, temperature: float | tuple[float, float], recency: float) -> tuple[float, float]:
+        """Checks the settings of a pass.  Returns the temperatures of operations and of arguments."""
+        both = temperature if isinstance(temperature, tuple) and len(temperature) == 2 else (temperature, temperature)
+        for name, value in (("temperature", both[0]), ("temperature", both[1]), ("recency", recency)):
+            if isinstance(value, str) or not hasattr(value, "__float__"):
+                raise TypeError(f"{name} is {value!r}, expected a number")
+            if not 0 <= value < math.inf or (name == "temperature" and value == 0):
+                raise ValueError(f"{name} is {value}, expected a finite number, "
+                                 f"{'above 0' if name == 'temperature' else '0 or more'}")
+        if recency and self.choices[1] == "gumbel-released":
+            raise ValueError(f"recency is {recency}, expected 0 with gumbel-released, whose softmax is not over trees")
+        return both
 
     def _chosen(self, scores: torch.Tensor, choice: str, temperature: float) -> torch.Tensor:
         if choice != "softmax" and self.training:
