@@ -5,8 +5,8 @@
 #   A module made under torch.device("meta") and filled by load_state_dict(assign=True) keeps its non-persistent buffers
 #   on "meta". load_state_dict reports that all keys matched, and forward() returns such a tensor.
 # Seen in: torch 2.15.0, on a CPU.
-# Why it matters: this is how large models are loaded without memory for first values. A table of positions or of indices
-#   that is not saved makes a model of nonsense, without an error or a warning. The values change from run to run.
+# Why it matters: this is how large models are loaded without memory for first values. A table of positions or of
+#   indices that is not saved makes a model of nonsense, without an error or a warning, and with other values each time.
 source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
 # The wheel of PyPI for Linux brings the libraries for GPUs: some gigabytes.
 packages torch==2.15.0 numpy==2.4.6
