@@ -83,31 +83,29 @@ struct explained_graph {
 
 namespace detail {
 
-/// Returns the contributions of at least 0.01, the largest first.  The largest contribution is always there.
-/// of(t) returns the contribution of token t.
+inline double weight_of(contribution const& one) { return one.product(); }
+inline double weight_of(removed_label::edge const& one) { return one.probability; }
+
+/// Returns those of `count` causes that weigh at least 0.01, the largest first.  The largest cause is always there.
+/// of(k) returns cause k.
 template <class F>
-std::vector<contribution> largest(index_t tokens, F const& of) {
-  std::vector<contribution> all;
-  for (index_t t = 0; t < tokens; ++t) all.push_back(of(t));
-  std::stable_sort(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.product() > b.product(); });
+auto largest(index_t count, F const& of) {
+  std::vector<decltype(of(count))> all;
+  for (index_t k = 0; k < count; ++k) all.push_back(of(k));
+  std::stable_sort(all.begin(), all.end(), [](auto const& a, auto const& b) { return weight_of(a) > weight_of(b); });
   constexpr double least = 0.01;
-  std::size_t count = std::min<std::size_t>(1, all.size());
-  while (count < all.size() && all[count].product() >= least) ++count;
-  all.resize(count);
+  std::size_t kept = std::min<std::size_t>(1, all.size());
+  while (kept < all.size() && weight_of(all[kept]) >= least) ++kept;
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(kept), all.end());
   return all;
 }
 
-/// Returns the edges that remove label u of column a: those that are at least 0.01 likely to do so, the largest first.
-/// The largest is always there.
+/// Returns the edges that remove label u of column a.
 inline std::vector<removed_label::edge> removing(found_causes const& causes, index_t a, index_t u,
                                                  std::vector<std::string> const& relations) {
-  std::vector<removed_label::edge> all;
-  for (index_t r = 0; r < causes.relations; ++r)
-    all.push_back({relations[static_cast<std::size_t>(r)], causes.removal_of(a, r, u)});
-  std::stable_sort(all.begin(), all.end(), [](auto const& x, auto const& y) { return x.probability > y.probability; });
-  auto const small = std::find_if(all.begin(), all.end(), [](auto const& one) { return one.probability < 0.01; });
-  all.erase(std::max(small, all.begin() + std::min<std::ptrdiff_t>(1, std::ssize(all))), all.end());
-  return all;
+  return largest(causes.relations, [&](index_t r) {
+    return removed_label::edge{relations[static_cast<std::size_t>(r)], causes.removal_of(a, r, u)};
+  });
 }
 
 }  // namespace detail
