@@ -45,10 +45,22 @@ def width_and_heads(width, heads) -> tuple[int, int]:
     return width, heads
 
 
-def rate(value: float, name: str) -> float:
-    """Returns a dropout rate.  The rate must be in [0, 1)."""
+def batch_size(value, what: str) -> int:
+    """Returns the value as an int, which must be 1 or more: how many of `what` are computed at a time."""
+    if (count := whole(value, "batch")) < 1:
+        raise ValueError(f"batch: {count}, expected 1 or more; pass the number of {what} to compute at a time")
+    return count
+
+
+def expect_number(value, name: str) -> None:
+    """Refuses what is no number, such as a text."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
         raise TypeError(f"{name} is {value!r}, expected a number")
+
+
+def rate(value: float, name: str) -> float:
+    """Returns a dropout rate.  The rate must be in [0, 1)."""
+    expect_number(value, name)
     if not 0 <= value < 1:
         raise ValueError(f"{name} is {value}, expected 0 or more, below 1")
     return float(value)

@@ -48,6 +48,16 @@ def numbers_are_at_hand(x: torch.Tensor) -> bool:
     return type(x) is torch.Tensor and x.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
+def outside(x: torch.Tensor, count: int, but: torch.Tensor | None = None) -> int | None:
+    """Returns a number of x that is not from 0 to count - 1, or None if there is none or if x cannot be read now.
+    Numbers where the bool tensor `but` is True may have any value."""
+    if not numbers_are_at_hand(x):
+        return None
+    wrong = (x < 0) | (x >= count)
+    found = x[wrong if but is None else wrong & ~but]
+    return int(found[0]) if found.numel() else None
+
+
 def _nothing(device, dtype) -> torch.Tensor:
     return torch.empty(0, dtype=dtype, device=device)
 

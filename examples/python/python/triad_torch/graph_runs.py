@@ -113,8 +113,7 @@ class Run:
         if isinstance(graphs, Mapping):
             raise TypeError("graphs: a dict, expected a list of dicts; pass [graph]")
         given, rows = [_graphs.members(graph) for graph in graphs], []
-        if _checks.whole(batch, "batch") < 1:
-            raise ValueError(f"batch: {batch}, expected 1 or more; pass the number of graphs to compute at a time")
+        batch = _checks.batch_size(batch, "graphs")
         for g in given:
             if not isinstance(g["query"], list) or len(g["query"]) != 2 or any(type(k) is not int for k in g["query"]):
                 raise ValueError(f"query: {g['query']}, expected the source and the target; ask about one pair of "

@@ -47,8 +47,7 @@ class ParserRun:
         `batch` sentences are computed at a time, 1 or more; unknown is that of numbers()."""
         given = [sentence if isinstance(sentence, str) else list(sentence) for sentence in sentences]
         numbers = [self.numbers(sentence, unknown) for sentence in given]
-        if _checks.whole(batch, "batch") < 1:
-            raise ValueError(f"batch: {batch}, expected 1 or more; pass the number of sentences to compute at a time")
+        batch = _checks.batch_size(batch, "sentences")
         found: list[dict[str, Any]] = []
         device = next(self.module.parameters()).device
         for begin in range(0, len(given), batch):

@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from . import _arrays, _checks, _kernels
 from ._graph_models import initialize, without
 from ._pretrained import Pretrained
-from ._torch_attention import expect_dense, numbers_are_at_hand
+from ._torch_attention import expect_dense, numbers_are_at_hand, outside
 from .modules import EdgeTransformerLayer
 
 
@@ -64,6 +64,13 @@ class _DependencyParser(Pretrained):
         """Returns the logits (b, n, relations) of each token's relation to its head, heads int64 (b, n)."""
         raise NotImplementedError
 
+    def _scored(self, tokens: torch.Tensor, pad: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
+        """Returns the states, and the scores (b, n, n) of all heads, -inf where the head is padding."""
+        _expect_numbers(tokens, "tokens", self.config["tokens"])
+        states = self.states(tokens, pad)
+        arcs = self.arcs(states)
+        return states, arcs if pad is None else arcs.masked_fill(pad[:, None, :], -torch.inf)
+
     def forward(self, tokens: torch.Tensor, heads: torch.Tensor | None = None,
                 pad: torch.Tensor | None = None) -> DependencyScores:
         """tokens int64 (b, n).  heads int64 (b, n): the head of each token, counted from 0; the root is its own head.
@@ -71,11 +78,7 @@ class _DependencyParser(Pretrained):
         _expect_sentences(tokens, pad, **({} if heads is None else {"heads": heads}))
         if heads is not None:
             _expect_heads(heads, pad)
-        _expect_numbers(tokens, "tokens", self.config["tokens"])
-        states = self.states(tokens, pad)
-        arcs = self.arcs(states)
-        if pad is not None:
-            arcs = arcs.masked_fill(pad[:, None, :], -torch.inf)
+        states, arcs = self._scored(tokens, pad)
         return DependencyScores(arcs, None if heads is None else self.relations(states, heads))
 
     def loss(self, tokens: torch.Tensor, heads: torch.Tensor, relations: torch.Tensor,
@@ -102,11 +105,7 @@ class _DependencyParser(Pretrained):
         relation, given the head.  The rows of padding tokens are zeros.  Call eval() first, because dropout is that of
         the module's mode."""
         _expect_sentences(tokens, pad)
-        _expect_numbers(tokens, "tokens", self.config["tokens"])
-        states = self.states(tokens, pad)
-        arcs = self.arcs(states)
-        if pad is not None:
-            arcs = arcs.masked_fill(pad[:, None, :], -torch.inf)
+        states, arcs = self._scored(tokens, pad)
         scores = arcs.float().log_softmax(-1)
         found, on_host = torch.zeros(tokens.shape, dtype=torch.int64), scores.cpu()
         counts = [tokens.shape[1]] * len(tokens) if pad is None else (~pad).sum(1).tolist()
@@ -259,13 +258,8 @@ def _expect_sentences(tokens: torch.Tensor, pad: torch.Tensor | None, **others: 
 
 def _expect_numbers(x: torch.Tensor, name: str, count: int, pad: torch.Tensor | None = None) -> None:
     """Refuses numbers that are not from 0 to count - 1, but for padding."""
-    if not numbers_are_at_hand(x):
-        return
-    wrong = (x < 0) | (x >= count)
-    if pad is not None:
-        wrong = wrong & ~pad
-    if bool(wrong.any()):
-        raise ValueError(f"{name}: {int(x[wrong][0])}, expected numbers from 0 to {count - 1}; number them from 0")
+    if (wrong := outside(x, count, pad)) is not None:
+        raise ValueError(f"{name}: {wrong}, expected numbers from 0 to {count - 1}; number them from 0")
 
 
 def _expect_heads(heads: torch.Tensor, pad: torch.Tensor | None) -> None:

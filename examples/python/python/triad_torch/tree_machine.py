@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from . import _checks
 from ._pretrained import Pretrained
-from ._torch_attention import expect_dense, numbers_are_at_hand
+from ._torch_attention import expect_dense, outside
 from .trees import positions
 
 EMPTY = 0           # the number of the symbol of an empty position
@@ -37,7 +37,7 @@ class TreeStep:
 
 class _Shifts(nn.Module):
     """car, cdr and cons of trees by position.  They move blocks of rows: the nodes of a subtree at one level are next
-    to each other."""
+    to each other.  The functions of trees.py would need kernels for the type and the device."""
 
     def __init__(self, depth: int) -> None:
         super().__init__()
@@ -259,8 +259,7 @@ class TreeMachine(Pretrained):
         """Checks the settings of a pass.  Returns the temperatures of operations and of arguments."""
         both = temperature if isinstance(temperature, tuple) and len(temperature) == 2 else (temperature, temperature)
         for name, value in (("temperature", both[0]), ("temperature", both[1]), ("recency", recency)):
-            if isinstance(value, str) or not hasattr(value, "__float__"):
-                raise TypeError(f"{name} is {value!r}, expected a number")
+            _checks.expect_number(value, name)
             if not 0 <= value < math.inf or (name == "temperature" and value == 0):
                 raise ValueError(f"{name} is {value}, expected a finite number, "
                                  f"{'above 0' if name == 'temperature' else '0 or more'}")
@@ -301,8 +300,7 @@ class TreeMachine(Pretrained):
 
 
 def _expect_symbols(x: torch.Tensor, name: str, symbols: int) -> None:
-    if numbers_are_at_hand(x) and bool(((x < 0) | (x >= symbols)).any()):
-        wrong = int(x[(x < 0) | (x >= symbols)][0])
+    if (wrong := outside(x, symbols)) is not None:
         raise ValueError(f"{name}: symbol {wrong}, expected 0 to {symbols - 1}; number the symbols of the "
                          "vocabulary from 0, the empty position")
 

@@ -38,8 +38,7 @@ class TreeRun:
         """
         if isinstance(trees, str):
             raise TypeError("trees: a text, expected a list of texts; pass [tree]")
-        if _checks.whole(batch, "batch") < 1:
-            raise ValueError(f"batch: {batch}, expected 1 or more; pass the number of trees to compute at a time")
+        batch = _checks.batch_size(batch, "trees")
         rows = [_trees_as_text.numbers(tree, self._numbers, self.module.config["depth"]) for tree in trees]
         device, answers = self.module.tpr.filler_emb.weight.device, []
         for begin in range(0, len(rows), batch):
