@@ -2,7 +2,7 @@
 In README.md, docs/ and examples/, the visible text of a row (with links, without their targets) may have at most 200
 columns. Each picture of docs/pictures must be shown on a page, and each picture on a page must have an
 alternative text. Each page must have one title, a heading of the first level, and each link must lead to an existing
-file and heading.
+file and heading. A heading below a table needs an empty line before it, without which the site takes it for a row.
 pages.py ROOT: prints the errors and ends with 1.
 SPDX-License-Identifier: Apache-2.0"""
 import pathlib
@@ -53,7 +53,11 @@ for page in pages:
     titles = [number for number, line in prose(text) if line.startswith("# ")]
     if len(titles) != 1:
         found.append(f"{name}: {len(titles)} headings of the first level, expected 1")
+    previous = ""
     for number, line in prose(text):
+        if re.match(r"#{1,6} ", line) and previous.startswith("|"):
+            found.append(f"{name}:{number}: a heading directly below a table; put an empty line before it: {line[:60]}")
+        previous = line
         for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
             path, _, anchor = target.partition("#")
             if re.match(r"[a-z]+:", target):
