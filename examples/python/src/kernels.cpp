@@ -129,9 +129,10 @@ int triad_make_shifts(int64_t branching, int64_t depth, int64_t width, int64_t t
   });
 }
 
-int triad_arborescence(int64_t n, double const* scores, int64_t* heads, char* message, int64_t room) {
+int triad_arborescence(int64_t n, double const* scores, int64_t one_root, int64_t* heads, char* message, int64_t room) {
   return guarded(message, room, [&] {
-    auto const best = triad::maximum_arborescence(triad::make_matrix<double const>(scores, n, n, n), triad::roots::one);
+    auto const best = triad::maximum_arborescence(triad::make_matrix<double const>(scores, n, n, n),
+                                                  one_root != 0 ? triad::roots::one : triad::roots::any);
     std::copy(best.begin(), best.end(), heads);
   });
 }

@@ -143,9 +143,10 @@ TRIAD_TORCH_API int triad_make_roles(int64_t branching, int64_t depth, int64_t w
 TRIAD_TORCH_API int triad_make_shifts(int64_t branching, int64_t depth, int64_t width, int64_t type, double* roles,
                                       double* shifts, char* message, int64_t room);
 
-/// Finds the tree with exactly one root whose scores have the largest sum.  scores (n, n): that of j as the head of i,
-/// and of i as the root at j = i.  Overwrites heads (n); the root is its own head.
-TRIAD_TORCH_API int triad_arborescence(int64_t n, double const* scores, int64_t* heads, char* message, int64_t room);
+/// Finds the graph without cycles whose scores have the largest sum.  scores (n, n): that of j as the head of i, and of i
+/// as a root at j = i.  one_root: 1: exactly one root; 0: one or more.  Overwrites heads (n); a root is its own head.
+TRIAD_TORCH_API int triad_arborescence(int64_t n, double const* scores, int64_t one_root, int64_t* heads, char* message,
+                                       int64_t room);
 
 /// Returns triad's version and the target of compilation, such as "0.2.0 x86-64-v3".
 TRIAD_TORCH_API char const* triad_kernels_description(void);

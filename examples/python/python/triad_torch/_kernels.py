@@ -105,8 +105,8 @@ def library() -> ctypes.CDLL:
     for name in ("triad_triangle", "triad_triangle_grad", "triad_fuse", "triad_fuse_grad", "triad_tree_child",
                  "triad_tree_graft"):
         getattr(lib, name).argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64]
-    lib.triad_arborescence.argtypes = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p,
-                                       ctypes.c_int64]
+    lib.triad_arborescence.argtypes = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p,
+                                       ctypes.c_char_p, ctypes.c_int64]
     maps: list[Any] = [ctypes.c_int64] * 3
     end: list[Any] = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64]
     lib.triad_make_roles.argtypes = [*maps, ctypes.c_uint64, *end]

@@ -19,16 +19,20 @@ from torch.nn import functional as F
 from . import _arrays, _checks, _kernels
 from ._graph_models import initialize, without
 from ._pretrained import Pretrained
-from ._torch_attention import expect_dense, numbers_are_at_hand, outside
+from ._sentences import expect_numbers, expect_sentences, layers_times, waves
+from ._torch_attention import numbers_are_at_hand
 from .modules import EdgeTransformerLayer
 
 
-def maximum_arborescence(scores: Any) -> np.ndarray:
-    """Returns the heads of the tree with exactly one root whose scores have the largest sum, int64 (n).
+def maximum_arborescence(scores: Any, roots: str = "one") -> np.ndarray:
+    """Returns the heads of the tree whose scores have the largest sum, int64 (n).
 
-    scores (n, n): that of token j as the head of token i, and of token i as the root at j = i.  The root is its own
-    head.  The algorithm is that of Chu and Liu 1965 and Edmonds 1967, and takes O(n^3).  Raises a ValueError if a score
-    is not finite, or if the scores have another shape."""
+    scores (n, n): that of token j as the head of token i, and of token i as a root at j = i.  A root is its own head.
+    roots  "one": the tree has exactly one root.  "any": it may have several, so that it is a forest.
+    The algorithm is that of Chu and Liu 1965 and Edmonds 1967, and takes O(n^3).  Raises a ValueError if a score is not
+    finite, or if the scores have another shape."""
+    if roots not in ("one", "any"):
+        raise ValueError(f"roots: {roots!r}, expected 'one' or 'any'; leave it out for one root")
     if _arrays.is_torch(scores):
         if scores.is_complex() or scores.dtype == torch.bool:
             raise TypeError(f"scores are {scores.dtype}, expected real numbers")
@@ -40,7 +44,8 @@ def maximum_arborescence(scores: Any) -> np.ndarray:
         raise TypeError(f"scores are {values.dtype}, expected real numbers")
     values = np.ascontiguousarray(values, dtype=np.float64)
     heads = np.empty(len(values), dtype=np.int64)
-    _kernels.run("triad_arborescence", len(values), _arrays.address(values), _arrays.address(heads))
+    _kernels.run("triad_arborescence", len(values), _arrays.address(values), int(roots == "one"),
+                 _arrays.address(heads))
     return heads
 
 
