@@ -192,10 +192,10 @@ def test_the_model_of_the_repository_answers_as_its_page_says():
 
 
 @pytest.mark.skipif(not OLD_RUNS.is_dir(), reason="the package lies outside of triad's checkout")
-@pytest.mark.parametrize("name", ["cfq/run", "cognition/run", "cogs/run"])
+@pytest.mark.parametrize("name", ["cfq/run", "cognition/run"])
 def test_a_run_without_a_module_is_refused(name):
     with pytest.raises(ValueError, match="model.safetensors: a run of model '[a-z-]+', expected one of clutrr or graph"
-                                         r"s \(edge-transformer, rat, rrat, gat\), of dependencies .*; `predict`"):
+                                         r"s \(edge-transformer, rat, rrat, gat\), of meanings .*; `predict`"):
         triad_torch.load(OLD_RUNS / name)
 
 
@@ -208,6 +208,11 @@ def test_runs_of_version_0_1_answer_as_the_programs():
                           capture_output=True, check=True).stdout
     theirs = [json.loads(line) for line in said.splitlines()]
     assert [(x["heads"], x["labels"]) for x in run.parse(sentences)] == [(x["heads"], x["labels"]) for x in theirs]
+    run = triad_torch.load(OLD_RUNS / "cogs" / "run")
+    said = subprocess.run([built("cogs"), "predict", OLD_RUNS / "cogs" / "run", "--probabilities"], text=True,
+                          input=" ".join(run.words[:4]) + "\n", capture_output=True, check=True).stdout
+    (found,) = run.parse([run.words[:4]])
+    assert re.findall(r"0\.\d{4}", said) == [f"{p:.4f}" for p in found["probability"]]
     run = triad_torch.load(OLD_RUNS / "tree-transforms" / "run")
     tree = "( {} {} {} )".format(*run.symbols[1:4])
     said = subprocess.run([built("tree-transforms"), "predict", OLD_RUNS / "tree-transforms" / "run", tree], text=True,

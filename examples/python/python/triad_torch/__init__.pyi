@@ -12,6 +12,8 @@ from .modules import (
     fuse_attention as fuse_attention,
 )
 from .graph_runs import Run as Run
+from .meaning_runs import MeaningRun as MeaningRun
+from .meanings import GraphScores as GraphScores, SentenceGraph as SentenceGraph, SentenceToGraph as SentenceToGraph
 from .parser_runs import ParserRun as ParserRun
 from .parsers import (
     BiaffineDependencyParser as BiaffineDependencyParser,
@@ -19,6 +21,13 @@ from .parsers import (
     maximum_arborescence as maximum_arborescence,
 )
 from .runs import load as load
+from .semantic_parsers import (
+    EdgeSemanticParser as EdgeSemanticParser,
+    SemanticParse as SemanticParse,
+    SemanticScores as SemanticScores,
+    TransformerSemanticParser as TransformerSemanticParser,
+)
+from .semantic_runs import SemanticRun as SemanticRun, logical_form as logical_form
 from .tree_machine import TreeMachine as TreeMachine
 from .tree_runs import TreeRun as TreeRun
 from .trees import (

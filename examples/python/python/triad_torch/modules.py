@@ -144,23 +144,28 @@ class EdgeTransformerLayer(nn.Module):
     hidden          width of the feed-forward block; None: 4 * width.
     dropout         rate for the attention's weights, the attention's output, and the hidden and output values of the
                     feed-forward block, in training.
+    inner_dropout   another rate for the attention's weights and the hidden values; None: dropout.
     heads, bias and form are those of TriangularAttention.
 
     released=True: each branch is added to the output of the norm before it, as in the released program, with which the
     paper's tables were made.
     released=False: equation 3 of the paper, x + attention(norm(x)), then the block without a residual.
-    Use the default, released=True, in a new model.
+    pre_norm=True: each branch is added to the input of the norm before it, whatever released is.  So do most
+    Transformers, and SentenceToGraph.
+    Use the defaults, released=True and pre_norm=False, in a new model of labelled graphs.
     """
 
     def __init__(self, width: int, heads: int, hidden: int | None = None, dropout: float = 0.0, bias: bool = False,
-                 form: str = "full", released: bool = True) -> None:
+                 form: str = "full", released: bool = True, pre_norm: bool = False,
+                 inner_dropout: float | None = None) -> None:
         super().__init__()
         hidden = _checks.hidden_width(hidden, width)
-        self.released = released
+        inside = dropout if inner_dropout is None else _checks.rate(inner_dropout, "inner_dropout")
+        self.released, self.pre_norm = released, pre_norm
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.edge_attention = TriangularAttention(width, heads, dropout, bias, form)
+        self.edge_attention = TriangularAttention(width, heads, inside, bias, form)
         self.linear1, self.linear2 = nn.Linear(width, hidden), nn.Linear(hidden, width)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout, self.inner_dropout = nn.Dropout(dropout), nn.Dropout(inside)
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None,
                 causal_sources: Any = None) -> torch.Tensor:
@@ -169,9 +174,12 @@ class EdgeTransformerLayer(nn.Module):
 
         mask and causal_sources are those of TriangularAttention.forward()."""
         u = self.norm1(x)
-        u = (u if self.released else x) + self.dropout(self.edge_attention(u, mask, causal_sources))
-        u = self.norm2(u)
-        f = self.dropout(self.linear2(self.dropout(F.relu(self.linear1(u)))))
+        t = (u if self.released and not self.pre_norm else x) + self.dropout(
+            self.edge_attention(u, mask, causal_sources))
+        u = self.norm2(t)
+        f = self.dropout(self.linear2(self.inner_dropout(F.relu(self.linear1(u)))))
+        if self.pre_norm:
+            return t + f
         return u + f if self.released else f
 
 

@@ -8,7 +8,6 @@ A parser maps the tokens of a sentence to the head of each token, and to the rel
 """
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,7 +70,7 @@ class _DependencyParser(Pretrained):
 
     def _scored(self, tokens: torch.Tensor, pad: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns the states, and the scores (b, n, n) of all heads, -inf where the head is padding."""
-        _expect_numbers(tokens, "tokens", self.config["tokens"])
+        expect_numbers(tokens, "tokens", self.config["tokens"])
         states = self.states(tokens, pad)
         arcs = self.arcs(states)
         return states, arcs if pad is None else arcs.masked_fill(pad[:, None, :], -torch.inf)
@@ -80,7 +79,7 @@ class _DependencyParser(Pretrained):
                 pad: torch.Tensor | None = None) -> DependencyScores:
         """tokens int64 (b, n).  heads int64 (b, n): the head of each token, counted from 0; the root is its own head.
         pad bool (b, n), True for padding, which follows the tokens of a sentence.  Rows of padding have no meaning."""
-        _expect_sentences(tokens, pad, **({} if heads is None else {"heads": heads}))
+        expect_sentences(tokens, pad, **({} if heads is None else {"heads": heads}))
         if heads is not None:
             _expect_heads(heads, pad)
         states, arcs = self._scored(tokens, pad)
@@ -92,8 +91,8 @@ class _DependencyParser(Pretrained):
 
         tokens, heads and pad are those of forward(); relations int64 (b, n) are the numbers of the relations.  A batch
         without tokens has the loss NaN."""
-        _expect_sentences(tokens, pad, heads=heads, relations=relations)
-        _expect_numbers(relations, "relations", self.config["relations"], pad)
+        expect_sentences(tokens, pad, heads=heads, relations=relations)
+        expect_numbers(relations, "relations", self.config["relations"], pad)
         scores = self(tokens, heads, pad)
         assert scores.relations is not None
         real = torch.ones_like(tokens, dtype=torch.bool) if pad is None else ~pad
@@ -109,7 +108,7 @@ class _DependencyParser(Pretrained):
         time O(n^3).  The first probability is that of the head, before the tree was chosen; the second that of the
         relation, given the head.  The rows of padding tokens are zeros.  Call eval() first, because dropout is that of
         the module's mode."""
-        _expect_sentences(tokens, pad)
+        expect_sentences(tokens, pad)
         states, arcs = self._scored(tokens, pad)
         scores = arcs.float().log_softmax(-1)
         found, on_host = torch.zeros(tokens.shape, dtype=torch.int64), scores.cpu()
@@ -147,7 +146,7 @@ class EdgeDependencyParser(_DependencyParser):
         tokens, relations = _checks.counts(tokens=tokens, relations=relations)
         self.config = {"tokens": tokens, "relations": relations, "width": width, "heads": heads, "layers": layers,
                        "hidden": hidden, "dropout": dropout, "tied": tied, "max_offset": max_offset, "form": form}
-        self.times, self.reach = _times(layers, tied), _checks.one_or_more(max_offset, "max_offset")
+        self.times, self.reach = layers_times(layers, tied), _checks.one_or_more(max_offset, "max_offset")
         self.tokens, self.offsets = nn.Embedding(tokens, width), nn.Embedding(2 * self.reach + 1, width)
         self.layers = nn.ModuleList(EdgeTransformerLayer(width, heads, hidden, dropout, True, form)
                                     for _ in range(1 if tied else layers))
@@ -193,7 +192,7 @@ class BiaffineDependencyParser(_DependencyParser):
         tokens, relations = _checks.counts(tokens=tokens, relations=relations)
         self.config = {"tokens": tokens, "relations": relations, "width": width, "heads": heads, "layers": layers,
                        "hidden": hidden, "dropout": dropout, "tied": tied}
-        self.times = _times(layers, tied)
+        self.times = layers_times(layers, tied)
         self.tokens, self.dropout = nn.Embedding(tokens, width), nn.Dropout(_checks.rate(dropout, "dropout"))
         self.layers = nn.ModuleList(
             nn.TransformerEncoderLayer(width, heads, _checks.hidden_width(hidden, width), dropout, batch_first=True)
@@ -211,7 +210,7 @@ class BiaffineDependencyParser(_DependencyParser):
     def states(self, tokens: torch.Tensor, pad: torch.Tensor | None) -> torch.Tensor:
         """Returns the states (b, n, width) of all tokens."""
         words = self.tokens(tokens)
-        x = self.dropout(words + _waves(words.shape[1], words.shape[2], words.device).to(words))
+        x = self.dropout(words + waves(words.shape[1], words.shape[2], words.device).to(words))
         for _ in range(self.times):
             for layer in self.layers:
                 x = layer(x, src_key_padding_mask=pad if tokens.numel() else None)  # a mask of nothing is refused
@@ -231,45 +230,9 @@ class BiaffineDependencyParser(_DependencyParser):
         return self.relation(child * parent.gather(1, heads[..., None].expand_as(child)))
 
 
-def _times(layers: int, tied: bool) -> int:
-    """Returns how often all layers of the module are applied."""
-    layers = _checks.one_or_more(layers, "layers")
-    return layers if tied else 1
-
-
-def _waves(n: int, width: int, device: torch.device) -> torch.Tensor:
-    """Returns sines and cosines of n positions, (n, width), computed in float32 as in the released program of the Edge
-    Transformer."""
-    column = torch.arange(width, device=device)
-    rates = torch.exp(column // 2 * 2 * torch.tensor(-math.log(1e4) / width, device=device))
-    angles = torch.arange(n, device=device)[:, None] * rates
-    return torch.where(column % 2 == 0, angles.sin(), angles.cos())
-
-
-def _expect_sentences(tokens: torch.Tensor, pad: torch.Tensor | None, **others: Any) -> None:
-    """Checks the kinds and shapes of tokens, pad and others, and that padding follows tokens."""
-    for name, x in {"tokens": tokens, **others, **({} if pad is None else {"pad": pad})}.items():
-        if not _arrays.is_torch(x):
-            raise TypeError(f"{name}: {type(x).__name__}, expected a tensor")
-        expect_dense(x, name)
-        if x.dim() != 2 or x.shape != tokens.shape:
-            raise ValueError(f"{name}: shape {tuple(x.shape)}, expected (sentences, tokens), that of tokens; pad "
-                             "sentences to the length of the longest")
-        if x.dtype != (torch.bool if name == "pad" else torch.int64):
-            raise TypeError(f"{name}: {x.dtype}, expected {'bool' if name == 'pad' else 'int64'}")
-    if pad is not None and numbers_are_at_hand(pad) and bool((pad[:, :-1] & ~pad[:, 1:]).any()):
-        raise ValueError("pad: padding before a token, expected it after all tokens of a sentence; move it to the end")
-
-
-def _expect_numbers(x: torch.Tensor, name: str, count: int, pad: torch.Tensor | None = None) -> None:
-    """Refuses numbers that are not from 0 to count - 1, but for padding."""
-    if (wrong := outside(x, count, pad)) is not None:
-        raise ValueError(f"{name}: {wrong}, expected numbers from 0 to {count - 1}; number them from 0")
-
-
 def _expect_heads(heads: torch.Tensor, pad: torch.Tensor | None) -> None:
     """Refuses heads that are no tokens of the sentence, but for those of padding, which must be tokens of the batch."""
-    _expect_numbers(heads, "heads", heads.shape[1])
+    expect_numbers(heads, "heads", heads.shape[1])
     if pad is not None and numbers_are_at_hand(heads):
         wrong = pad.gather(1, heads) & ~pad
         if bool(wrong.any()):

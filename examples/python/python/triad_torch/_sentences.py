@@ -1,0 +1,48 @@
+"""What the models of sentences share: checks of padded batches, and vectors of positions."""
+from __future__ import annotations
+
+import math
+
+import torch
+
+from . import _arrays, _checks
+from ._torch_attention import expect_dense, numbers_are_at_hand, outside
+
+
+def expect_sentences(tokens: torch.Tensor, pad: torch.Tensor | None = None, queried: torch.Tensor | None = None,
+                     **numbers: torch.Tensor) -> None:
+    """Checks the kinds and shapes of the tensors, all (b, n), and that padding follows tokens.  pad and queried are
+    bool, tokens and the others int64."""
+    masks = {name: x for name, x in (("queried", queried), ("pad", pad)) if x is not None}
+    for name, x in {"tokens": tokens, **numbers, **masks}.items():
+        if not _arrays.is_torch(x):
+            raise TypeError(f"{name}: {type(x).__name__}, expected a tensor")
+        expect_dense(x, name)
+        if x.dim() != 2 or x.shape != tokens.shape:
+            raise ValueError(f"{name}: shape {tuple(x.shape)}, expected (sentences, tokens), that of tokens; pad "
+                             "sentences to the length of the longest")
+        if x.dtype != (torch.bool if name in masks else torch.int64):
+            raise TypeError(f"{name}: {x.dtype}, expected {'bool' if name in masks else 'int64'}")
+    if pad is not None and numbers_are_at_hand(pad) and bool((pad[:, :-1] & ~pad[:, 1:]).any()):
+        raise ValueError("pad: padding before a token, expected it after all tokens of a sentence; move it to the end")
+
+
+def expect_numbers(x: torch.Tensor, name: str, count: int, pad: torch.Tensor | None = None) -> None:
+    """Refuses numbers that are not from 0 to count - 1, but for padding."""
+    if (wrong := outside(x, count, pad)) is not None:
+        raise ValueError(f"{name}: {wrong}, expected numbers from 0 to {count - 1}; number them from 0")
+
+
+def layers_times(layers: int, tied: bool) -> int:
+    """Returns how often all layers of the module are applied."""
+    layers = _checks.one_or_more(layers, "layers")
+    return layers if tied else 1
+
+
+def waves(n: int, width: int, device: torch.device) -> torch.Tensor:
+    """Returns sines and cosines of n positions, (n, width), computed in float32 as in the released program of the Edge
+    Transformer."""
+    column = torch.arange(width, device=device)
+    rates = torch.exp(column // 2 * 2 * torch.tensor(-math.log(1e4) / width, device=device))
+    angles = torch.arange(n, device=device)[:, None] * rates
+    return torch.where(column % 2 == 0, angles.sin(), angles.cos())
