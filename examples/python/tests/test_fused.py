@@ -1,11 +1,13 @@
 """Tests the Transformer with fuse-attention: golden files, padding, and training."""
 import json
+import subprocess
 
 import pytest
 import torch
 from torch import nn
 
-from conftest import close
+import triad_torch
+from conftest import built, close
 from triad_torch import FusedTransformer
 from triad_torch.runs import read_safetensors
 
@@ -99,3 +101,48 @@ def test_what_is_wrong_is_said():
         a_model(dropout="0.1")
     with pytest.raises(ValueError, match="not a multiple"):
         FusedTransformer(9, 8, 10, 4)
+
+
+RUNS = {"lrf": "", "transformer": "--model transformer --norm before --relative --tie-output --joined-dictionary",
+        "dlcl": "--model dlcl", "dlcl with norms before": "--model dlcl --norm before",
+        "universal": "--model universal-transformer", "source": "--fuse source --norm before",
+        "only top": "--only-top --relative", "accumulate": "--accumulate --norm before"}
+
+
+@pytest.mark.parametrize("variant", RUNS)
+def test_runs_of_the_program_answer_alike(variant, tmp_path):
+    program, run = built("cognition"), tmp_path / "run"
+    subprocess.run([program, "train", "--preset", "smoke", "--threads", "1", "--updates", "150", "--out", run,
+                    *RUNS[variant].split()], capture_output=True)
+    loaded = triad_torch.load(run)
+    sentences = [loaded.sources[k:k + 1 + k % 4] for k in range(10)]
+    said = subprocess.run([program, "predict", run, "--beam", "1"], input="".join(" ".join(words) + "\n"
+                          for words in sentences), text=True, check=True, capture_output=True).stdout
+    theirs = [line.split() for line in said.splitlines()]
+    assert loaded.translate(sentences, 3) == theirs
+    assert any(theirs)
+    with pytest.raises(ValueError, match="^sentences: 'wug' is not one of the .* words that the model knows; pass unk"):
+        loaded.translate([["wug"]])
+    assert isinstance(loaded.translate([["wug"]], unknown=True, most=3)[0], list)
+    with pytest.raises(TypeError, match="^sentences: 'wug', expected lists of words"):
+        loaded.translate(["wug"])
+
+
+def test_wrong_options_are_refused():
+    for options, what in (({"norm": "x"}, "norm: 'x', expected 'after' or 'before'; pass"),
+                          ({"encoder_link": "x"}, "encoder_link: 'x', expected 'previous' or 'sum' or 'weighted'; p"),
+                          ({"reach": -1}, "reach: -1, expected 0 or more; 0 takes"),
+                          ({"tied": True, "fuse_decoder": [1]}, r"fuse_decoder: \[1\], expected all layers or none")):
+        with pytest.raises(ValueError, match=f"^{what}"):
+            a_model(**options)
+
+
+def test_a_run_with_cut_words_is_refused(tmp_path):
+    program, run = built("pairs"), tmp_path / "run"
+    lines = "".join(f"{a} {b}!\t{b} {a}!\n" for a in ("red", "blue", "green") for b in ("cup", "pan", "key"))
+    for part in ("train", "dev", "test"):
+        (tmp_path / f"{part}.tsv").write_text(lines)
+    subprocess.run([program, "train", "--preset", "smoke", "--data", tmp_path, "--tokenise", "both", "--threads", "1",
+                    "--out", run], capture_output=True)
+    with pytest.raises(ValueError, match="model.safetensors: a source with 'plain', expected words alone.*`predict`"):
+        triad_torch.load(run)

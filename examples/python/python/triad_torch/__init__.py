@@ -26,7 +26,8 @@ _of_torch = {  # imported on first use: NumPy users need no PyTorch
     "TreeRun": "tree_runs", "SentenceToGraph": "meanings", "SentenceGraph": "meanings", "GraphScores": "meanings",
     "MeaningRun": "meaning_runs", "EdgeSemanticParser": "semantic_parsers",
     "TransformerSemanticParser": "semantic_parsers", "SemanticParse": "semantic_parsers",
-    "SemanticScores": "semantic_parsers", "SemanticRun": "semantic_runs", "logical_form": "semantic_runs"}
+    "SemanticScores": "semantic_parsers", "SemanticRun": "semantic_runs", "logical_form": "semantic_runs",
+    "SequenceRun": "sequence_runs"}
 __all__ = ["triangular_attention", "Roles", "bind", "car", "cdr", "child", "cons", "graft", "plant", "root", "unbind"]
 if _find("torch"):
     __all__ += _of_torch

@@ -28,6 +28,7 @@ from .semantic_parsers import (
     TransformerSemanticParser as TransformerSemanticParser,
 )
 from .semantic_runs import SemanticRun as SemanticRun, logical_form as logical_form
+from .sequence_runs import SequenceRun as SequenceRun
 from .tree_machine import TreeMachine as TreeMachine
 from .tree_runs import TreeRun as TreeRun
 from .trees import (

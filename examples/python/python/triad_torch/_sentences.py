@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 import torch
 
 from . import _arrays, _checks
 from ._torch_attention import expect_dense, numbers_are_at_hand, outside
+
+UNKNOWN, FIRST_WORD = 3, 4  # numbers of an unknown word and of the first word in the vocabularies of triad's programs
 
 
 def expect_sentences(tokens: torch.Tensor, pad: torch.Tensor | None = None, queried: torch.Tensor | None = None,
@@ -25,6 +28,18 @@ def expect_sentences(tokens: torch.Tensor, pad: torch.Tensor | None = None, quer
             raise TypeError(f"{name}: {x.dtype}, expected {'bool' if name in masks else 'int64'}")
     if pad is not None and numbers_are_at_hand(pad) and bool((pad[:, :-1] & ~pad[:, 1:]).any()):
         raise ValueError("pad: padding before a token, expected it after all tokens of a sentence; move it to the end")
+
+
+def numbered(sentence: Sequence[str], number_of: Callable[[str], int], known: int, unknown: bool) -> list[int]:
+    """Returns the numbers of the words of a sentence.  Raises a ValueError if a word has the number UNKNOWN, unless
+    `unknown`.  The model knows `known` words."""
+    if isinstance(sentence, str):
+        raise TypeError(f"sentences: {sentence!r}, expected lists of words; pass [sentence.split()]")
+    found = [number_of(word) for word in sentence]
+    if UNKNOWN in found and not unknown:
+        raise ValueError(f"sentences: {sentence[found.index(UNKNOWN)]!r} is not one of the {known} words that the "
+                         "model knows; pass unknown=True to read unknown words all alike")
+    return found
 
 
 def expect_numbers(x: torch.Tensor, name: str, count: int, pad: torch.Tensor | None = None) -> None:

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import nn
@@ -13,6 +14,7 @@ from ._pretrained import Pretrained
 from .modules import FuseAttention
 
 PAD, EOS = 1, 2  # numbers of the padding and of the end of a sentence, as in fairseq
+LINKS = ("previous", "sum", "weighted")
 
 
 def positions(tokens: torch.Tensor, width: int, dtype: torch.dtype) -> torch.Tensor:
@@ -27,15 +29,28 @@ def positions(tokens: torch.Tensor, width: int, dtype: torch.dtype) -> torch.Ten
 
 
 class _Attention(nn.Module):
-    def __init__(self, width: int, heads: int, dropout: float) -> None:
+    """Attention.  With `reach`, a vector of the clipped offset of a key is added to the key, and another one to the
+    value; all heads share them (Shaw et al. 2018)."""
+
+    def __init__(self, width: int, heads: int, dropout: float, reach: int = 0) -> None:
         super().__init__()
-        self.heads, self.dropout = heads, dropout
+        self.heads, self.dropout, self.reach = heads, dropout, reach
         self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(width, width) for _ in range(4))
+        if reach:
+            self.relative_key, self.relative_value = (nn.Embedding(2 * reach + 1, width // heads) for _ in range(2))
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
         q, k, v = (y.unflatten(-1, (self.heads, -1)).transpose(1, 2)
                    for y in (self.q_proj(x), self.k_proj(memory), self.v_proj(memory)))
-        y = F.scaled_dot_product_attention(q, k, v, allowed, self.dropout if self.training else 0.0)
+        if not self.reach:
+            y = F.scaled_dot_product_attention(q, k, v, allowed, self.dropout if self.training else 0.0)
+            return self.out_proj(y.transpose(1, 2).flatten(-2))
+        place = torch.arange(x.shape[1], device=x.device)
+        offsets = (place - place[:, None]).clamp(-self.reach, self.reach) + self.reach
+        of_keys = torch.einsum("bhik,ijk->bhij", q, self.relative_key(offsets))
+        scores = (q @ k.transpose(2, 3) + of_keys) * q.shape[-1] ** -0.5
+        p = F.dropout(scores.masked_fill(~allowed, -torch.inf).softmax(-1), self.dropout, self.training)
+        y = p @ v + torch.einsum("bhij,ijk->bhik", p, self.relative_value(offsets))
         return self.out_proj(y.transpose(1, 2).flatten(-2))
 
 
@@ -50,9 +65,10 @@ class _Fuse(nn.Module):
 
 class _Layer(nn.Module):
     def __init__(self, width: int, heads: int, hidden: int, fuses: bool, crosses: bool, dropout: float,
-                 attention_dropout: float, activation_dropout: float) -> None:
+                 attention_dropout: float, activation_dropout: float, norm_before: bool, reach: int) -> None:
         super().__init__()
-        self.self_attn, self.self_attn_layer_norm = _Attention(width, heads, attention_dropout), nn.LayerNorm(width)
+        self.self_attn = _Attention(width, heads, attention_dropout, reach)
+        self.self_attn_layer_norm, self.norm_before = nn.LayerNorm(width), norm_before
         if crosses:
             self.encoder_attn = _Attention(width, heads, attention_dropout)
             self.encoder_attn_layer_norm = nn.LayerNorm(width)
@@ -63,26 +79,37 @@ class _Layer(nn.Module):
         self.fuses, self.crosses = fuses, crosses
         self.dropout, self.activation_dropout = nn.Dropout(dropout), nn.Dropout(activation_dropout)
 
-    def forward(self, states: list[torch.Tensor], allowed: torch.Tensor, memory: torch.Tensor | None = None,
-                of_memory: torch.Tensor | None = None) -> torch.Tensor:
-        x, drop = states[-1], self.dropout
-        x = self.self_attn_layer_norm(x + drop(self.self_attn(x, x, allowed)))
+    def _sublayer(self, x: torch.Tensor, branch: Callable[[torch.Tensor], torch.Tensor],
+                  norm: nn.Module) -> torch.Tensor:
+        return x + self.dropout(branch(norm(x))) if self.norm_before else norm(x + self.dropout(branch(x)))
+
+    def forward(self, x: torch.Tensor, states: list[torch.Tensor], allowed: torch.Tensor,
+                memory: torch.Tensor | None = None, of_memory: torch.Tensor | None = None) -> torch.Tensor:
+        x = self._sublayer(x, lambda u: self.self_attn(u, u, allowed), self.self_attn_layer_norm)
         if self.crosses:
-            x = self.encoder_attn_layer_norm(x + drop(self.encoder_attn(x, memory, of_memory)))
+            x = self._sublayer(x, lambda u: self.encoder_attn(u, memory, of_memory), self.encoder_attn_layer_norm)
         if self.fuses:
-            x = self.fuse_attn_layer_norm(x + drop(self.fuse_attn(x, states)))
-        return self.final_layer_norm(x + drop(self.fc2(self.activation_dropout(F.relu(self.fc1(x))))))
+            x = self._sublayer(x, lambda u: self.fuse_attn(u, states), self.fuse_attn_layer_norm)
+        return self._sublayer(x, lambda u: self.fc2(self.activation_dropout(F.relu(self.fc1(u)))),
+                              self.final_layer_norm)
 
 
 class _Half(nn.Module):
     """The encoder or the decoder: an embedding and layers."""
 
     def __init__(self, tokens: int, width: int, layers: int, fuse: set[int], crosses: bool, output: bool,
-                 dropout: float, **of_layer) -> None:
+                 dropout: float, tied: bool, link: str, **of_layer: Any) -> None:
         super().__init__()
         self.embed_tokens = nn.Embedding(tokens, width, padding_idx=PAD)
         self.layers = nn.ModuleList(_Layer(width, fuses=k + 1 in fuse, crosses=crosses, dropout=dropout, **of_layer)
-                                    for k in range(layers))
+                                    for k in range(1 if tied else layers))
+        self.times, self.link, self.relative = layers if tied else 1, link, of_layer["reach"] > 0
+        if link == "weighted":
+            # At first, an input is the mean of all states below.
+            self.links = nn.ParameterList(torch.full((k + 1,), 1 / (k + 1)) for k in range(layers + 1))
+            self.link_norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(layers + 1))
+        elif of_layer["norm_before"]:
+            self.layer_norm = nn.LayerNorm(width)
         if output:
             self.output_projection = nn.Linear(width, tokens, bias=False)
         self.dropout = nn.Dropout(dropout)
@@ -90,7 +117,26 @@ class _Half(nn.Module):
     def first_state(self, tokens: torch.Tensor) -> torch.Tensor:
         weight = self.embed_tokens.weight
         x = math.sqrt(weight.shape[1]) * self.embed_tokens(tokens)
-        return self.dropout(x + positions(tokens, weight.shape[1], weight.dtype))
+        return self.dropout(x if self.relative else x + positions(tokens, weight.shape[1], weight.dtype))
+
+    def _joined(self, states: list[torch.Tensor]) -> torch.Tensor:
+        """Returns the input of the next layer, from all states below."""
+        if self.link == "previous":
+            return states[-1]
+        if self.link == "sum":
+            return torch.stack(states).sum(0)
+        normed = torch.stack([norm(x) for norm, x in zip(self.link_norms, states)])
+        return torch.einsum("l,lbtd->btd", self.links[len(states) - 1], normed)
+
+    def forward(self, x: torch.Tensor, *more: torch.Tensor) -> torch.Tensor:
+        """Returns the state after all layers, from the first state."""
+        states = [x]
+        for _ in range(self.times):
+            for layer in self.layers:
+                states.append(layer(self._joined(states), states, *more))
+        if self.link == "weighted":
+            return self._joined(states)
+        return self.layer_norm(states[-1]) if hasattr(self, "layer_norm") else states[-1]
 
 
 def _numbers(fuse: bool | Sequence[int], layers: int, name: str) -> list[int]:
@@ -103,9 +149,8 @@ def _numbers(fuse: bool | Sequence[int], layers: int, name: str) -> list[int]:
 
 
 class FusedTransformer(Pretrained):
-    """A Transformer, norm after each sublayer, whose layers let a token attend to its own states after all layers below
-    (LRF, equations 1 to 12).  Parameters have the names of fairseq's Transformer, and fuse_attn.attn those of
-    FuseAttention.
+    """A Transformer whose layers let a token attend to its own states after all layers below (LRF, equations 1 to 12).
+    Parameters have the names of fairseq's Transformer, and fuse_attn.attn those of FuseAttention.
 
     sources, targets      tokens of the two vocabularies.  Token 1 is padding, and token 2 ends a sentence.
     hidden                width of the feed-forward blocks; None: 4 * width.
@@ -115,6 +160,15 @@ class FusedTransformer(Pretrained):
     tied_output           the decoder's embedding is also the output projection.
     dropout               rate for embeddings and the results of sublayers; attention_dropout for attention weights, and
                           activation_dropout for the hidden values of feed-forward blocks.
+    norm                  "after": each norm follows a residual sum.  "before": each norm precedes a branch, and another
+                          norm follows the last layer.
+    reach                 the longest distance of two tokens with vectors of its own for keys and values (Shaw et al.
+                          2018).  0: the first states have sinusoids of positions instead.
+    tied                  all layers of the encoder are one layer, and those of the decoder are another one: the
+                          universal Transformer with a fixed number of layers.
+    encoder_link,         the input of a layer.  "previous": the state below.  "sum": the sum of all states below.
+    decoder_link          "weighted": their weighted sum, each with a norm of its own: DLCL (Wang et al. 2019), whose
+                          weighted sum of all states is also the result.
 
     config is a dict of the arguments with which the model was made.
     """
@@ -123,7 +177,8 @@ class FusedTransformer(Pretrained):
                  hidden: int | None = None, decoder_layers: int | None = None,
                  fuse_encoder: bool | Sequence[int] = True, fuse_decoder: bool | Sequence[int] = True,
                  tied_output: bool = True, dropout: float = 0.1, attention_dropout: float = 0.0,
-                 activation_dropout: float = 0.0) -> None:
+                 activation_dropout: float = 0.0, norm: str = "after", reach: int = 0, tied: bool = False,
+                 encoder_link: str = "previous", decoder_link: str = "previous") -> None:
         super().__init__()
         width, heads = _checks.width_and_heads(width, heads)
         layers = _checks.one_or_more(layers, "layers")
@@ -135,14 +190,25 @@ class FusedTransformer(Pretrained):
         if width < 4:
             raise ValueError(f"width is {width}, expected 4 or more for the vectors of positions")
         fuse = _numbers(fuse_encoder, layers, "fuse_encoder"), _numbers(fuse_decoder, above, "fuse_decoder")
+        for name, value, known in (("norm", norm, ("after", "before")), ("encoder_link", encoder_link, LINKS),
+                                   ("decoder_link", decoder_link, LINKS)):
+            if value not in known:
+                raise ValueError(f"{name}: {value!r}, expected {' or '.join(map(repr, known))}; pass one of them")
+        if _checks.whole(reach, "reach") < 0:
+            raise ValueError(f"reach: {reach}, expected 0 or more; 0 takes sinusoids of positions")
+        for name, numbers, count in (("fuse_encoder", fuse[0], layers), ("fuse_decoder", fuse[1], above)):
+            if tied and len(numbers) not in (0, count):
+                raise ValueError(f"{name}: {numbers}, expected all layers or none with tied layers; pass True or False")
         rates = {"dropout": dropout, "attention_dropout": attention_dropout, "activation_dropout": activation_dropout}
         rates = {name: _checks.rate(rate, name) for name, rate in rates.items()}
         self.config = {"sources": sources, "targets": targets, "width": width, "heads": heads, "layers": layers,
                        "hidden": hidden, "decoder_layers": decoder_layers, "fuse_encoder": fuse[0],
-                       "fuse_decoder": fuse[1], "tied_output": tied_output, **rates}
-        sizes = {"heads": heads, "hidden": _checks.hidden_width(hidden, width), **rates}
-        self.encoder = _Half(sources, width, layers, set(fuse[0]), False, False, **sizes)
-        self.decoder = _Half(targets, width, above, set(fuse[1]), True, not tied_output, **sizes)
+                       "fuse_decoder": fuse[1], "tied_output": tied_output, **rates, "norm": norm, "reach": reach,
+                       "tied": tied, "encoder_link": encoder_link, "decoder_link": decoder_link}
+        sizes: dict[str, Any] = {"heads": heads, "hidden": _checks.hidden_width(hidden, width), **rates,
+                                 "tied": tied, "norm_before": norm == "before", "reach": reach}
+        self.encoder = _Half(sources, width, layers, set(fuse[0]), False, False, link=encoder_link, **sizes)
+        self.decoder = _Half(targets, width, above, set(fuse[1]), True, not tied_output, link=decoder_link, **sizes)
         for name, parameter in self.named_parameters():
             if "embed_tokens" in name:
                 nn.init.normal_(parameter, std=width ** -0.5)
@@ -165,10 +231,7 @@ class FusedTransformer(Pretrained):
         """source int64 (b, s).  Returns the states after the last layer of the encoder, (b, s, width)."""
         _expect_tokens(source, "source")
         real = source != PAD
-        states = [self.encoder.first_state(source) * real[..., None]]
-        for layer in self.encoder.layers:
-            states.append(layer(states, real[:, None, None, :]))
-        return states[-1]
+        return self.encoder(self.encoder.first_state(source) * real[..., None], real[:, None, None, :])
 
     def decode(self, previous: torch.Tensor, memory: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
         """previous int64 (b, t): the end of a sentence, then the target without its last token.  memory is the result
@@ -179,12 +242,10 @@ class FusedTransformer(Pretrained):
         allowed = before & (previous != PAD)[:, None, None, :]
         # The row of a padding token has no key that it may attend to if padding comes first.  No result depends on it.
         allowed = allowed | torch.eye(n, dtype=torch.bool, device=previous.device)
-        states = [self.decoder.first_state(previous)]
-        for layer in self.decoder.layers:
-            states.append(layer(states, allowed, memory, (source != PAD)[:, None, None, :]))
+        last = self.decoder(self.decoder.first_state(previous), allowed, memory, (source != PAD)[:, None, None, :])
         if self.config["tied_output"]:
-            return F.linear(states[-1], self.decoder.embed_tokens.weight)
-        return self.decoder.output_projection(states[-1])
+            return F.linear(last, self.decoder.embed_tokens.weight)
+        return self.decoder.output_projection(last)
 
     def forward(self, source: torch.Tensor, previous: torch.Tensor) -> torch.Tensor:
         """source int64 (b, s), previous int64 (b, t): the end of a sentence, then the target without its last token.
@@ -192,10 +253,10 @@ class FusedTransformer(Pretrained):
         return self.decode(previous, self.encode(source), source)
 
     @torch.no_grad()
-    def greedy(self, source: torch.Tensor, most: int = 100) -> torch.Tensor:
+    def greedy(self, source: torch.Tensor, most: int = 100, forbidden: Sequence[int] = (PAD,)) -> torch.Tensor:
         """Returns the targets that take the likeliest token at each step, int64 (b, up to most + 1).  They begin with
-        the end of a sentence.  A finished sentence is followed by padding.  Each step computes all steps before it
-        again; the programs in C++ keep their states."""
+        the end of a sentence.  A finished sentence is followed by padding.  Tokens in `forbidden` are never taken.
+        Each step computes all steps before it again; the programs in C++ keep their states."""
         if _checks.whole(most, "most") < 0:
             raise ValueError(f"most is {most}, expected 0 or more, the largest number of tokens after the first")
         memory = self.encode(source)
@@ -203,7 +264,7 @@ class FusedTransformer(Pretrained):
         finished = torch.zeros_like(tokens[:, 0], dtype=torch.bool)
         while tokens.shape[1] <= most and not bool(finished.all()):
             logits = self.decode(tokens, memory, source)[:, -1]
-            logits[:, PAD] = -torch.inf
+            logits[:, list(forbidden)] = -torch.inf
             best = logits.argmax(-1).masked_fill(finished, PAD)
             tokens, finished = torch.cat([tokens, best[:, None]], 1), finished | (best == EOS)
         return tokens

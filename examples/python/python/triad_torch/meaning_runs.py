@@ -11,8 +11,9 @@ import torch
 
 from . import _checks
 from ._checkpoint_names import both, of_edge_layer, renamed, rest_of_layer
+from ._sentences import FIRST_WORD, UNKNOWN, numbered
 from .meanings import SentenceGraph, SentenceToGraph
-from .parser_runs import FIRST_WORD, PAD, UNKNOWN
+from .parser_runs import PAD
 
 MODELS = ("edge-transformer", "transformer")
 
@@ -50,14 +51,9 @@ class MeaningRun:
 
         unknown  a word that the run does not know gets the number of unknown words.  Otherwise it raises a ValueError.
         """
-        if isinstance(sentence, str):
-            raise TypeError(f"sentences: {sentence!r}, expected lists of words; pass [sentence.split()]")
-        found = [self._number(word) for word in sentence]
+        found = numbered(sentence, self._number, len(self.words), unknown)
         if not found:
             raise ValueError("sentences: one without words, expected one word or more in each; leave it out")
-        if UNKNOWN in found and not unknown:
-            raise ValueError(f"sentences: {sentence[found.index(UNKNOWN)]!r} is not one of the {len(self.words)} words "
-                             "that the model knows; pass unknown=True to read unknown words all alike")
         return found
 
     def predict(self, sentences: Iterable[Sequence[str]], batch: int = 64, unknown: bool = False,

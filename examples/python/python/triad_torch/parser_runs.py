@@ -10,10 +10,11 @@ import torch
 
 from . import _checks
 from ._checkpoint_names import both, of_edge_layer, of_transformer_layer, renamed, stacked
+from ._sentences import FIRST_WORD, UNKNOWN, numbered
 from .parsers import BiaffineDependencyParser, EdgeDependencyParser
 
 MODELS = ("edge-transformer", "transformer", "universal-transformer")
-PAD, UNKNOWN, FIRST_WORD = 1, 3, 4  # numbers of the padding, of an unknown word, and of the first word of a vocabulary
+PAD = 1  # the number of padding
 
 
 @dataclass
@@ -32,13 +33,7 @@ class ParserRun:
 
         unknown  a word that the run does not know gets the number of unknown words.  Otherwise it raises a ValueError.
         """
-        if isinstance(sentence, str):
-            raise TypeError(f"sentences: {sentence!r}, expected lists of words; pass [sentence.split()]")
-        found = [self._numbers.get(word, UNKNOWN) for word in sentence]
-        if UNKNOWN in found and not unknown:
-            raise ValueError(f"sentences: {sentence[found.index(UNKNOWN)]!r} is not one of the {len(self.words)} words "
-                             "that the model knows; pass unknown=True to parse unknown words all alike")
-        return found
+        return numbered(sentence, lambda word: self._numbers.get(word, UNKNOWN), len(self.words), unknown)
 
     def parse(self, sentences: Iterable[Sequence[str]], batch: int = 64, unknown: bool = False) -> list[dict[str, Any]]:
         """Returns the tree of each sentence, a list of words, as the program's `predict --probabilities` prints it: a

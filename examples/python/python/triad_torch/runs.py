@@ -10,16 +10,17 @@ from typing import Union
 
 import torch
 
-from . import graph_runs, meaning_runs, parser_runs, semantic_runs
+from . import graph_runs, meaning_runs, parser_runs, semantic_runs, sequence_runs
 from ._checkpoint_names import expect_texts
 from ._safetensors import read_safetensors
 from .graph_runs import Run, graph_run
 from .meaning_runs import MeaningRun, meaning_run
 from .parser_runs import ParserRun, parser_run
 from .semantic_runs import SemanticRun, semantic_run
+from .sequence_runs import SequenceRun, sequence_run
 from .tree_runs import TreeRun, tree_run
 
-AnyRun = Union[Run, MeaningRun, SemanticRun, ParserRun, TreeRun]
+AnyRun = Union[Run, MeaningRun, SemanticRun, SequenceRun, ParserRun, TreeRun]
 
 # The programs whose vocabulary is a dict: their names, their models, the lists that tell the vocabulary from others,
 # and what makes a run.
@@ -27,13 +28,15 @@ _PROGRAMS: list[tuple[str, tuple[str, ...], set[str], Callable[..., AnyRun]]] = 
     ("clutrr or graphs", graph_runs.MODELS, {"edges", "targets"}, graph_run),
     ("meanings", meaning_runs.MODELS, {"tokens", "relations", "graph_labels"}, meaning_run),
     ("cogs", semantic_runs.MODELS, {"tokens", *semantic_runs.KINDS}, semantic_run),
+    ("cognition, pairs or cfq", sequence_runs.MODELS, {"source", "target"}, sequence_run),
     ("dependencies", parser_runs.MODELS, {"tokens", "relations"}, parser_run)]
 _LISTS = {"edges", "targets", "tokens", "relations", "labels", "graph_labels", *semantic_runs.KINDS}  # of texts
 
 
 def load(folder: str | os.PathLike, averages: bool = True) -> AnyRun:
     """Loads a run from a folder that `train` of a program wrote: a Run of clutrr and graphs, a MeaningRun of meanings,
-    a SemanticRun of cogs, a ParserRun of dependencies, or a TreeRun of trees and tree-transforms.
+    a SemanticRun of cogs, a SequenceRun of cognition, pairs and cfq, a ParserRun of dependencies, or a TreeRun of trees
+    and tree-transforms.
 
     averages  uses the moving averages of the weights if the run has them (`train --average`), like `evaluate`.
 
