@@ -48,10 +48,19 @@ def a_model(**options):
     return FusedTransformer(9, 8, 8, 2, 2, **options)
 
 
+def test_a_sentence_of_padding_gives_no_nan():
+    model = a_model(reach=2, norm="before")
+    source = torch.tensor([[5, 7, 2], [1, 1, 1]])
+    model(source, PREVIOUS)[0].sum().backward()
+    assert all(bool(x.grad.isfinite().all()) for x in model.parameters() if x.grad is not None)
+
+
 SOURCE, PREVIOUS = torch.tensor([[5, 7, 2], [4, 2, 1]]), torch.tensor([[2, 3, 4, 5], [2, 6, 1, 1]])
 
 
-@pytest.mark.parametrize("options", [{}, {"fuse_encoder": [2], "fuse_decoder": False, "tied_output": False}])
+@pytest.mark.parametrize("options", [{}, {"fuse_encoder": [2], "fuse_decoder": False, "tied_output": False},
+                                     {"norm": "before", "reach": 2}, {"tied": True, "encoder_link": "sum"},
+                                     {"encoder_link": "weighted", "decoder_link": "weighted", "norm": "before"}])
 def test_padding_and_folders_change_no_logits(options, tmp_path):
     model = a_model(**options).eval()
     logits = model(SOURCE, PREVIOUS)
@@ -121,7 +130,7 @@ def test_runs_of_the_program_answer_alike(variant, tmp_path):
     theirs = [line.split() for line in said.splitlines()]
     assert loaded.translate(sentences, 3) == theirs
     assert any(theirs)
-    with pytest.raises(ValueError, match="^sentences: 'wug' is not one of the .* words that the model knows; pass unk"):
+    with pytest.raises(ValueError, match="^sentences: 'wug' is not one of the .* words that the model knows, expected"):
         loaded.translate([["wug"]])
     assert isinstance(loaded.translate([["wug"]], unknown=True, most=3)[0], list)
     with pytest.raises(TypeError, match="^sentences: 'wug', expected lists of words"):
@@ -131,7 +140,7 @@ def test_runs_of_the_program_answer_alike(variant, tmp_path):
 def test_wrong_options_are_refused():
     for options, what in (({"norm": "x"}, "norm: 'x', expected 'after' or 'before'; pass"),
                           ({"encoder_link": "x"}, "encoder_link: 'x', expected 'previous' or 'sum' or 'weighted'; p"),
-                          ({"reach": -1}, "reach: -1, expected 0 or more; 0 takes"),
+                          ({"reach": -1}, "reach is -1, expected 0 or more; pass 0 for none"),
                           ({"tied": True, "fuse_decoder": [1]}, r"fuse_decoder: \[1\], expected all layers or none")):
         with pytest.raises(ValueError, match=f"^{what}"):
             a_model(**options)

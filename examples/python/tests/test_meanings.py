@@ -147,15 +147,19 @@ def test_it_learns_graphs(kind):
         assert sorted(label[:2] for label in graph.labels) == sorted(of_labels) and graph.graph[0] == of_graph
 
 
-def test_probabilities_at_their_ends_have_finite_losses_and_gradients():
-    for dtype in (torch.float32, torch.float64):
-        model = small("words").to(dtype)
+@pytest.mark.parametrize("kind", [kind for kind in MODELS if kind != "edges"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16, "autocast"])
+def test_probabilities_at_their_ends_have_finite_losses_and_gradients(kind, dtype):
+    with torch.autocast("cpu", torch.bfloat16, enabled=dtype == "autocast"):
+        model = small(kind, implied_labels=True)
+        model = model if dtype == "autocast" else model.to(dtype)
         for bias in (-200.0, 200.0):
             for part in (model.head.predicate, model.head.label, model.head.role):
                 torch.nn.init.constant_(part.bias, bias)
             torch.nn.init.constant_(model.head.implied, bias / 10)
             model.zero_grad()
-            loss = model.loss(torch.tensor([[1, 2, 3]]), [[(0, 1, 2)]], [[(1, 0)]], torch.tensor([1]), bag=0.5)
+            loss = model.loss(torch.tensor([[1, 2, 3], [4, 5, 0]]), [[(0, 1, 2)], []], [[(1, 0)], []],
+                              torch.tensor([1, -1]), pad=torch.tensor([[False] * 3, [False, False, True]]), bag=0.5)
             loss.backward()
             assert bool(loss.isfinite())
             assert all(bool(x.grad.isfinite().all()) for x in model.parameters() if x.grad is not None)
@@ -175,19 +179,26 @@ def test_wrong_arguments_are_refused():
         with pytest.raises(ValueError, match=f"^{what}"):
             SentenceToGraph(7, 3, width=8, heads=2, layers=2, **more)
     model = small("edges")
-    with pytest.raises(ValueError, match="^bag: a weight, expected 0 with the head"):
+    with pytest.raises(ValueError, match="^bag: 0.5, expected 0 with the head"):
         model.loss(tokens, [[]], bag=0.5)
-    with pytest.raises(ValueError, match="^pointers: a weight, expected 0 without lists"):
+    with pytest.raises(ValueError, match="^pointers: 0.5, expected 0 without lists"):
         model.loss(tokens, [[]], pointers=0.5)
     for edges, labels, what in (
             ([], None, "edges: 0 sentences, expected 1, one list for each"),
             ([[]], [[], []], "labels: 2 sentences, expected 1, one list for each"),
-            ([[(0, 1, 5)]], None, "edges or labels: node 5 of sentence 0, expected one of its queried tokens or slots"),
+            ([[(0, 1, 5)]], None, "edges: node 5 of sentence 0, expected one of its queried tokens or slots"),
+            ([[(0, 1)]], None, r"edges: \(0, 1\) in sentence 0, expected \(from, label, to\); pass a list"),
+            ([[]], [[3]], r"labels: 3 in sentence 0, expected \(node, label\); pass a list"),
             ([[(0, 3, 1)]], None, "edges: label 3 in sentence 0, expected 0 to 2; make"),
             ([[]], [[(0, 2)]], "labels: label 2 in sentence 0, expected 0 to 1; make")):
         with pytest.raises(ValueError, match=f"^{what}"):
             model.loss(tokens, edges, labels)
-    with pytest.raises(ValueError, match="^edges or labels: node 1 of sentence 0, expected one of its queried tokens"):
+    rows = torch.tensor([[0, 1, 2], [2, 2, 2]])
+    assert torch.equal(model.eval().loss(tokens, [rows]), model.loss(tokens, [rows.tolist()]))
+    none = SentenceToGraph(7, 3, width=8, heads=2, layers=1)
+    assert none.loss(tokens, [[]], graph=torch.tensor([-1])).isfinite()
+    assert none.predict(tokens, torch.zeros(1, 3, dtype=torch.bool), threshold=0.0) == [([], [], None)]
+    with pytest.raises(ValueError, match="^edges: node 1 of sentence 0, expected one of its queried tokens"):
         model.loss(tokens, [[(0, 1, 1)]], queried=torch.tensor([[True, False, True]]))
     for graph, what in ((torch.tensor([2]), "graph: 2, expected a label below 2"),
                         (torch.tensor([1.0]), r"graph: torch.float32 \(1,\), expected int64 \(1,\), a label for each")):
@@ -250,7 +261,7 @@ def test_words_that_a_run_does_not_know_are_refused(tmp_path):
     assert loaded.predict(rows) == [json.loads(line) for line in told.splitlines()], said.stderr
     assert loaded.predict([["stop"]]) == [{"tokens": ["stop"], "nodes": [0], "edges": [], "label": "other"}]
     assert loaded.predict(rows[:1])[0]["nodes"][:2] == [0, [0, 1]], "the test has no span"
-    with pytest.raises(ValueError, match="^sentences: 'saw' is not one of the .* words that the model knows; pass"):
+    with pytest.raises(ValueError, match="^sentences: 'saw' is not one of the .* words that the model knows, expected"):
         loaded.predict([["saw"]])
     assert loaded.predict([["saw"]], unknown=True)[0]["tokens"] == ["saw"]
     with pytest.raises(ValueError, match="^sentences: one without words, expected one word or more"):

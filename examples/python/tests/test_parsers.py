@@ -191,7 +191,7 @@ def test_runs_of_the_program_answer_alike(tmp_path):
                 else:
                     assert ours[member] == value
     assert loaded.parse([["M0", "saw", "M1"]], unknown=True)[0]["tokens"] == ["M0", "saw", "M1"]
-    with pytest.raises(ValueError, match="^sentences: 'saw' is not one of the 5 words that the model knows; pass unkn"):
+    with pytest.raises(ValueError, match="^sentences: 'saw' is not one of the 5 words that the model knows, expected"):
         loaded.parse([["M0", "saw", "M1"]])
     with pytest.raises(TypeError, match=r"^sentences: 'M0 met M1', expected lists of words; pass \[sentence.split"):
         loaded.parse(["M0 met M1"])

@@ -33,9 +33,9 @@ def test_scores_losses_and_gradients_agree_with_golden_files(kind, golden_files,
         params = {name.removeprefix("param/"): t for name, t in tensors.items() if name.startswith("param/")}
         if kind == "et_cogs" and c["layers_tied"]:
             params = {name: t for name, t in params.items() if not re.search(r"layers\.[1-9]", name)}
-        # The released program has no biases of projections in the flat form.
-        zeros = {name: torch.zeros_like(x) for name, x in model.state_dict().items() if name.endswith("bias")}
-        model.load_state_dict({**zeros, **params} if c["flat"] else dict(params))
+        # The released program also stores buffers.  It has no biases of projections in the flat form.
+        model.load_state_dict(params | {name.removeprefix("buffer/"): t for name, t in tensors.items()
+                                        if name.startswith("buffer/")})
         tokens, pad = tensors["in/tokens"], tensors["in/mask"] == 1
         # Vectors of positions are float32, whose last bit depends on the version of PyTorch.
         waves = tensors["buffer/encoder.pe.pe"][0]
@@ -99,7 +99,7 @@ def test_padding_and_folders_change_nothing(kind, tied, tmp_path):
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_it_learns_a_graph(kind):
-    model = MODELS[kind](dropout=0.0).eval()  # without the dropout of positions, whose rate is fixed
+    model = MODELS[kind](dropout=0.0, positional_dropout=0.0)
     tokens = torch.tensor([[2, 3, 4, 5], [4, 3, 2, 6]])
     targets = SemanticParse(torch.tensor([[1, 1, 1, 2], [1, 1, 1, 0]]), *(tokens % k for k in (5, 4, 3, 4)))
     optimizer = torch.optim.Adam(model.parameters(), 1e-2)
@@ -127,6 +127,12 @@ def test_wrong_arguments_are_refused():
         model.loss(tokens, SemanticParse(zeros, zeros[:, :1], zeros, zeros, zeros))
     with pytest.raises(ValueError, match="^parents: 1, which is padding, expected a token of the sentence; number"):
         model.loss(tokens, SemanticParse(zeros + 1, zeros, zeros, zeros, zeros), torch.tensor([[False, True]]))
+    assert model(torch.tensor([[2, -1]]), torch.tensor([[False, True]])).roles.shape == (1, 2, 5)
+    for shape in ((0, 3), (2, 0)):
+        parse, p = model.parse(torch.zeros(shape, dtype=torch.int64))
+        assert parse.roles.shape == p.shape == shape
+    with pytest.raises(RuntimeError, match="size mismatch for encoder.spatial_relations_builder"):
+        model.load_state_dict(EdgeSemanticParser(9, 5, 4, 3, 4, 8, 2, 2).state_dict())
     with pytest.raises(ValueError, match="^verbs is 0, expected 1 or more"):
         TransformerSemanticParser(9, 5, 4, 3, 0)
 
@@ -174,7 +180,8 @@ def test_logical_forms():
             "AND wish . xcomp ( x _ 4 , x _ 6 ) AND see . agent ( x _ 6 , x _ 1 ) AND see . theme ( x _ 6 , Emma )")
     assert triad_torch.logical_form(tags) == form
     assert triad_torch.logical_form({**tags, "noun_type": [""] * 8, "role": [""] * 8}) == ""
-    for name, i, value in (("parent", 1, -1), ("parent", 2, -1), ("role", 1, "CAUSE"), ("verb_name", 6, ""),
+    for name, i, value in (("parent", 1, -1), ("parent", 2, -1), ("parent", 1, 8), ("parent", 2, 8),
+                           ("role", 1, "CAUSE"), ("verb_name", 6, ""),
                            ("role", 1, "theme")):
         wrong = [value if k == i else x for k, x in enumerate(tags[name])]
         assert triad_torch.logical_form({**tags, name: wrong}) is None

@@ -65,4 +65,10 @@ def renamed(name: str, names: tuple[dict[str, str], dict[str, str]], path: Path,
     number, _, rest = rest.partition(".")
     if start == "layers" and rest in layer:
         return f"{layers}.{number}.{layer[rest]}"
-    raise ValueError(f"{path}: a tensor {whole or name!r} has no place in the module")
+    raise no_place(whole or name, path)
+
+
+def no_place(name: str, path: Path) -> ValueError:
+    """Returns the error for a tensor that the module does not have."""
+    return ValueError(f"{path}: a tensor {name!r} has no place in the module, expected those of a checkpoint of this "
+                      "version; answer with `predict` of the program that trained it")

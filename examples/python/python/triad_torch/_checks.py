@@ -27,6 +27,13 @@ def one_or_more(value, name: str) -> int:
     return count
 
 
+def none_or_more(value, name: str) -> int:
+    """Returns the value as an int, which must be 0 or more."""
+    if (count := whole(value, name)) < 0:
+        raise ValueError(f"{name} is {count}, expected 0 or more; pass 0 for none")
+    return count
+
+
 def counts(**values) -> tuple[int, ...]:
     """Returns the values as ints, which must be 1 or more.  Names are those of the arguments."""
     return tuple(one_or_more(value, name) for name, value in values.items())

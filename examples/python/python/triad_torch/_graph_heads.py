@@ -1,7 +1,10 @@
 """Heads that label the edges and nodes of a sentence's graph, and the graph.  SentenceToGraph has one of them.
 
-The graph has `columns`: the queried tokens of a sentence, and then the slots.  Sentences of a batch are padded.  A
-column without a node, and a token that is padding, has no part in any sum."""
+The graph has M `columns`: the queried tokens of a sentence, and then the slots.  Sentences of a batch are padded.  A
+column without a node, and a token that is padding, has no part in any sum.
+
+y and x (b, N, N, d) are states of all pairs of the N = n + K tokens and slots.  Probabilities are computed in float32
+at least, also under autocast: in half types, 1 - kappa is 0, and log(1 - P) is not finite."""
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -9,6 +12,8 @@ from typing import NamedTuple
 import torch
 from torch import nn
 from torch.nn import functional as F
+
+from ._sentences import own_states
 
 KAPPA = 1 - 1e-6           # the largest probability that one token is the cause of an edge or of a label
 PENALTY_OFFSET = 1e-4      # keeps the penalty of a list's members finite
@@ -21,28 +26,29 @@ class GraphBatch(NamedTuple):
     """The nodes of a padded batch of b sentences of up to n tokens, with K slots and up to m queried tokens."""
     tokens: torch.Tensor    # (b, n) int64
     real: torch.Tensor      # (b, n) bool: False for padding
-    columns: torch.Tensor   # (b, m + K) int64: the number of each column's node among the n tokens and K slots
+    columns: torch.Tensor   # (b, m + K) int64: the number of each column's node among the N tokens and slots
     filled: torch.Tensor    # (b, m + K) bool: False for a column without a node
     members: torch.Tensor   # (b, m + K) bool: True for queried tokens
 
     def at_columns(self, y: torch.Tensor) -> torch.Tensor:
-        """Returns the states (b, M, M, d) of the pairs of columns, from those of all pairs of nodes."""
+        """Returns the states (b, M, M, d) of the pairs of columns."""
         sentence = torch.arange(len(y), device=y.device)[:, None, None]
         return y[sentence, self.columns[:, :, None], self.columns[:, None, :]]
 
     def own(self, y: torch.Tensor) -> torch.Tensor:
-        """Returns the states (b, M, d) of the columns' nodes, from those of all pairs of nodes."""
+        """Returns the states (b, M, d) of the columns' nodes."""
         return y[torch.arange(len(y), device=y.device)[:, None], self.columns, self.columns]
 
 
 class GraphScores(NamedTuple):
-    """What a head computes for a batch, with M columns.  Columns without a node have no meaning."""
+    """What a head computes for a batch.  It has M columns: as many as a sentence has queried tokens at most, and then
+    one for each slot.  Columns without a node have no meaning."""
     edges: torch.Tensor            # (b, M, M, edge labels): [b, i, j, r] is the score of an edge r from i to j
     labels: torch.Tensor           # (b, M, node labels)
     graph: torch.Tensor            # (b, graph labels): logits, of which a softmax is taken
     bag: torch.Tensor | None       # (b, edge labels): scores that any pair has the label; None: the head has none
     pointers: torch.Tensor | None  # (b, M, M): the probability that column i takes over the roles of j; None: no lists
-    columns: torch.Tensor          # (b, M) int64: the node of each column: a token, or n + k for slot k; -1: none
+    columns: torch.Tensor          # (b, M) int64: the node of each column, as the module numbers nodes; -1: none
 
 
 def _map(width: int, count: int) -> nn.Linear:
@@ -52,6 +58,11 @@ def _map(width: int, count: int) -> nn.Linear:
     if not count:
         made.out_features, made.weight, made.bias = 0, nn.Parameter(made.weight[:0]), nn.Parameter(made.bias[:0])
     return made
+
+
+def _wide(x: torch.Tensor) -> torch.Tensor:
+    """Returns x in float32, or in float64 if it has this type."""
+    return x if x.dtype == torch.float64 else x.float()
 
 
 def graph_state(y: torch.Tensor, n: int) -> torch.Tensor:
@@ -71,8 +82,8 @@ class EdgeHead(nn.Module):
         nn.init.constant_(self.node.bias, -4)
 
     def forward(self, y: torch.Tensor, inside: torch.Tensor | None, batch: GraphBatch) -> GraphScores:
-        return GraphScores(self.edge(batch.at_columns(y)), self.node(batch.own(y)),
-                           self.graph(graph_state(y, batch.tokens.shape[1])), None, None, batch.columns)
+        return GraphScores(_wide(self.edge(batch.at_columns(y))), _wide(self.node(batch.own(y))),
+                           _wide(self.graph(graph_state(y, batch.tokens.shape[1]))), None, None, batch.columns)
 
     @staticmethod
     def probabilities(scores: torch.Tensor) -> torch.Tensor:
@@ -91,7 +102,7 @@ def _links(score: torch.Tensor, own: torch.Tensor, members: torch.Tensor, distan
     between = place[:, :, None] - place[:, None, :] - 1  # the members between i and j
     before = members[:, :, None] & members[:, None, :] & (between >= 0)
     itself = torch.eye(score.shape[1], dtype=torch.bool, device=score.device)
-    scores = torch.where(itself, torch.diag_embed(own), score - distance * between)
+    scores = torch.where(itself, torch.diag_embed(own), score - distance * between.to(score))
     links = scores.masked_fill(~(before | itself), -torch.inf).softmax(-1)
     return torch.where(members[:, :, None], links, itself.to(links))
 
@@ -111,7 +122,7 @@ class _WordPointers(nn.Module):
         padded = F.pad(batch.tokens, (WORDS_BEFORE, 0), value=self.words.num_embeddings - 1)
         at = batch.columns.where(batch.members, 0)[:, :, None] + torch.arange(WORDS_BEFORE, device=padded.device)
         near = self.words(padded.gather(1, at.flatten(1))).unflatten(1, at.shape[1:]).flatten(2)
-        own = self.self_score(F.relu(self.self_hidden(near)))[..., 0]
+        own = _wide(self.self_score(F.relu(self.self_hidden(near)))[..., 0])
         return _links(own.new_zeros(*own.shape, own.shape[1]), own, batch.members, self.distance)
 
 
@@ -127,8 +138,8 @@ class _StatePointers(nn.Module):
         nn.init.constant_(self.self_score.bias, 4)
 
     def forward(self, x: torch.Tensor, batch: GraphBatch) -> torch.Tensor:
-        score = self.score(F.relu(self.hidden(self.norm(batch.at_columns(x)))))[..., 0]
-        own = self.self_score(F.relu(self.self_hidden(self.norm(batch.own(x)))))[..., 0]
+        score = _wide(self.score(F.relu(self.hidden(self.norm(batch.at_columns(x)))))[..., 0])
+        own = _wide(self.self_score(F.relu(self.self_hidden(self.norm(batch.own(x)))))[..., 0])
         return _links(score, own, batch.members, self.distance)
 
 
@@ -141,11 +152,12 @@ class _SlotAnchors(nn.Module):
         self.none = nn.Linear(width, 1)
 
     def forward(self, y: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
+        """Returns the probabilities (b, K, n) of the tokens.  real (b, n) is False for padding."""
         n = real.shape[1]
         scores = self.from_slot(y[:, n:, :n])[..., 0] + self.to_slot(y[:, :n, n:])[..., 0].transpose(1, 2)
-        itself = y[:, n:, n:].diagonal(dim1=1, dim2=2).transpose(1, 2)
+        itself = own_states(y[:, n:, n:])
         scores = scores.masked_fill(~real[:, None], -torch.inf)
-        return torch.cat([scores, self.none(itself)], -1).softmax(-1)[..., :-1]
+        return _wide(torch.cat([scores, self.none(itself)], -1)).softmax(-1)[..., :-1]
 
 
 class PredicateHead(nn.Module):
@@ -156,7 +168,8 @@ class PredicateHead(nn.Module):
         p_t = sigmoid(predicate(y_tt)),  q_t = sigmoid(label(y_tt)),  rho_ta = sigmoid(role(y_ta))
         P(a, r, c) = 1 - prod_t (1 - p_t[r] rho_ta[0] rho_tc[1]);    P(a, u) = 1 - prod_t (1 - q_t[u] rho_ta[2])
 
-    Scores of edges and labels are log(1 - P)."""
+    Scores of edges and labels are log(1 - P).  The backward pass keeps b n M^2 numbers for each label of edges, where
+    the C++ library keeps none."""
 
     def __init__(self, width: int, edges: int, nodes: int, graphs: int, words: int, lists: int | None, anchors: bool,
                  implied: bool) -> None:
@@ -170,16 +183,24 @@ class PredicateHead(nn.Module):
         self.anchors = _SlotAnchors(width) if anchors else None
         self.implied = nn.Parameter(torch.full((edges, nodes), -0.25)) if implied else None
 
-    def _roles(self, y: torch.Tensor, links: torch.Tensor | None, batch: GraphBatch) -> torch.Tensor:
-        """Returns the roles (b, n, M, 3) of all columns at all tokens."""
+    def _own_roles(self, y: torch.Tensor, batch: GraphBatch) -> torch.Tensor:
+        """Returns rho before lists and anchors: (b, n, M, 3) of the columns, or (b, n, n, 3) of all tokens if slots are
+        anchored."""
         n = batch.tokens.shape[1]
+        if self.anchors is not None:
+            return _wide(self.role(y[:, :n, :n])).sigmoid()
         sentence, token = (torch.arange(size, device=y.device) for size in (len(y), n))
+        return _wide(self.role(y[sentence[:, None, None], token[:, None], batch.columns[:, None]])).sigmoid()
+
+    @staticmethod
+    def _roles(role: torch.Tensor, anchors: torch.Tensor | None, links: torch.Tensor | None,
+               batch: GraphBatch) -> torch.Tensor:
+        """Returns the roles (b, n, M, 3) of all columns at all tokens, from the result of _own_roles(), the anchors
+        (b, K, n) and the links (b, M, M)."""
         heads = None if links is None else torch.linalg.matrix_power(links, 2**SQUARINGS)
-        if self.anchors is None:
-            role = self.role(y[sentence[:, None, None], token[:, None], batch.columns[:, None]]).sigmoid()
+        if anchors is None:
             return role if heads is None else torch.einsum("bac,btcr->btar", heads, role)
-        role = self.role(y[:, :n, :n]).sigmoid()
-        m = batch.columns.shape[1] - (y.shape[1] - n)
+        n, m = batch.tokens.shape[1], batch.columns.shape[1] - anchors.shape[1]
         at = batch.columns[:, :m].where(batch.filled[:, :m], 0)  # the tokens of the members
         picked = F.one_hot(at, n).to(role) * batch.filled[:, :m, None]
         if heads is not None:
@@ -187,14 +208,13 @@ class PredicateHead(nn.Module):
             mixed = picked.transpose(1, 2) @ heads[:, :m, :m] @ picked
             others = 1 - picked.sum(1)
             role = torch.einsum("bac,btcr->btar", mixed + torch.diag_embed(others), role)
-        mix = torch.cat([picked, self.anchors(y, batch.real)], 1)
-        return torch.einsum("bac,btcr->btar", mix, role)
+        return torch.einsum("bac,btcr->btar", torch.cat([picked, anchors], 1), role)
 
     def _without_implied(self, edges: torch.Tensor, labels: torch.Tensor, filled: torch.Tensor) -> torch.Tensor:
         """Removes labels that edges of the node imply: x' = log(1 - P exp(y)), with P = 1 - exp(x)."""
         assert self.implied is not None
         leaving = -torch.expm1(edges.detach().masked_fill(~filled[:, None, :, None], 0).sum(2))  # (b, M, edges)
-        implied = (IMPLIED_FACTOR * self.implied).sigmoid()
+        implied = (IMPLIED_FACTOR * _wide(self.implied)).sigmoid()
         y = torch.log1p(-KAPPA * leaving[..., None] * implied).sum(2)
         y = y.clamp(max=-torch.finfo(y.dtype).tiny)  # the logarithm below is finite
         return torch.logaddexp(torch.log(-torch.expm1(y)), labels + y)
@@ -202,15 +222,23 @@ class PredicateHead(nn.Module):
     def forward(self, y: torch.Tensor, inside: torch.Tensor | None, batch: GraphBatch) -> GraphScores:
         n = batch.tokens.shape[1]
         links = None if self.pointers is None else self.pointers(inside, batch)
-        own = y[:, :n, :n].diagonal(dim1=1, dim2=2).transpose(1, 2)
-        predicate, label = (part(own).sigmoid() * batch.real[..., None] for part in (self.predicate, self.label))
-        first, second, third = self._roles(y, links, batch).unbind(-1)
+        own = own_states(y[:, :n, :n])
+        predicate, label = (_wide(part(own)).sigmoid() * batch.real[..., None] for part in (self.predicate, self.label))
+        graph, role = _wide(self.graph(graph_state(y, n))), self._own_roles(y, batch)
+        anchors = None if self.anchors is None else self.anchors(y, batch.real)
+        with torch.autocast(y.device.type, enabled=False):
+            return self._answers(predicate, label, self._roles(role, anchors, links, batch), links, graph, batch)
+
+    def _answers(self, predicate: torch.Tensor, label: torch.Tensor, roles: torch.Tensor, links: torch.Tensor | None,
+                 graph: torch.Tensor, batch: GraphBatch) -> GraphScores:
+        """predicate (b, n, edge labels), label (b, n, node labels), roles (b, n, M, 3), links (b, M, M)."""
+        first, second, third = roles.unbind(-1)
         pairs = (first[..., :, None] * second[..., None, :]).clamp(max=1)  # a mixture can round to more than 1
         edges = _noisy_or(torch.einsum("btr,btac->btacr", predicate, pairs))
         labels = _noisy_or(torch.einsum("btu,bta->btau", label, third.clamp(max=1)))
         if self.implied is not None:
             labels = self._without_implied(edges, labels, batch.filled)
-        return GraphScores(edges, labels, self.graph(graph_state(y, n)), _noisy_or(predicate), links, batch.columns)
+        return GraphScores(edges, labels, graph, _noisy_or(predicate), links, batch.columns)
 
     @staticmethod
     def probabilities(scores: torch.Tensor) -> torch.Tensor:

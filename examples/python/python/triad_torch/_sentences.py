@@ -19,13 +19,14 @@ def expect_sentences(tokens: torch.Tensor, pad: torch.Tensor | None = None, quer
     masks = {name: x for name, x in (("queried", queried), ("pad", pad)) if x is not None}
     for name, x in {"tokens": tokens, **numbers, **masks}.items():
         if not _arrays.is_torch(x):
-            raise TypeError(f"{name}: {type(x).__name__}, expected a tensor")
+            raise TypeError(f"{name}: {type(x).__name__}, expected a tensor; pass torch.tensor(...)")
         expect_dense(x, name)
         if x.dim() != 2 or x.shape != tokens.shape:
             raise ValueError(f"{name}: shape {tuple(x.shape)}, expected (sentences, tokens), that of tokens; pad "
                              "sentences to the length of the longest")
         if x.dtype != (torch.bool if name in masks else torch.int64):
-            raise TypeError(f"{name}: {x.dtype}, expected {'bool' if name in masks else 'int64'}")
+            wanted = "bool" if name in masks else "int64"
+            raise TypeError(f"{name}: {x.dtype}, expected {wanted}; convert it by .to(torch.{wanted})")
     if pad is not None and numbers_are_at_hand(pad) and bool((pad[:, :-1] & ~pad[:, 1:]).any()):
         raise ValueError("pad: padding before a token, expected it after all tokens of a sentence; move it to the end")
 
@@ -38,7 +39,7 @@ def numbered(sentence: Sequence[str], number_of: Callable[[str], int], known: in
     found = [number_of(word) for word in sentence]
     if UNKNOWN in found and not unknown:
         raise ValueError(f"sentences: {sentence[found.index(UNKNOWN)]!r} is not one of the {known} words that the "
-                         "model knows; pass unknown=True to read unknown words all alike")
+                         "model knows, expected those; pass unknown=True to read unknown words all alike")
     return found
 
 
@@ -61,3 +62,19 @@ def waves(n: int, width: int, device: torch.device) -> torch.Tensor:
     rates = torch.exp(column // 2 * 2 * torch.tensor(-math.log(1e4) / width, device=device))
     angles = torch.arange(n, device=device)[:, None] * rates
     return torch.where(column % 2 == 0, angles.sin(), angles.cos())
+
+
+def clipped_offsets(n: int, reach: int, device: torch.device) -> torch.Tensor:
+    """Returns the numbers of relative positions, int64 (n, n): reach + (j - i), with j - i clipped to the reach."""
+    place = torch.arange(n, device=device)
+    return (place - place[:, None]).clamp(-reach, reach) + reach
+
+
+def on_diagonal(x: torch.Tensor) -> torch.Tensor:
+    """Returns states (b, n, n, width) of pairs, which are those of x (b, n, width) where i = j, and zeros elsewhere."""
+    return torch.diag_embed(x.transpose(1, 2)).permute(0, 2, 3, 1)
+
+
+def own_states(x: torch.Tensor) -> torch.Tensor:
+    """Returns the states (b, n, width) of the pairs with i = j, from those of all pairs (b, n, n, width)."""
+    return x.diagonal(dim1=1, dim2=2).transpose(1, 2)

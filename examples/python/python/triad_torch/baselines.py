@@ -31,7 +31,7 @@ class _RelationAttention(nn.Module):
         scores = torch.einsum("bxhd,byhd->bhxy", q, k) + torch.einsum("bxhd,bxyhd->bhxy", q, gk)
         scores = scores * q.shape[-1] ** -0.5
         if masked is not None:
-            scores = scores.masked_fill(masked[:, None], -1e9)
+            scores = scores.masked_fill(masked[:, None], max(-1e9, torch.finfo(scores.dtype).min))
         p = self.dropout(scores.softmax(-1))
         return (torch.einsum("bhxy,byhd->bxhd", p, v) + torch.einsum("bhxy,bxyhd->bxhd", p, gv)).flatten(-2)
 

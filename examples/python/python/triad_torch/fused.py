@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from . import _checks
 from ._pretrained import Pretrained
+from ._sentences import clipped_offsets
 from .modules import FuseAttention
 
 PAD, EOS = 1, 2  # numbers of the padding and of the end of a sentence, as in fairseq
@@ -45,11 +46,13 @@ class _Attention(nn.Module):
         if not self.reach:
             y = F.scaled_dot_product_attention(q, k, v, allowed, self.dropout if self.training else 0.0)
             return self.out_proj(y.transpose(1, 2).flatten(-2))
-        place = torch.arange(x.shape[1], device=x.device)
-        offsets = (place - place[:, None]).clamp(-self.reach, self.reach) + self.reach
+        offsets = clipped_offsets(x.shape[1], self.reach, x.device)
         of_keys = torch.einsum("bhik,ijk->bhij", q, self.relative_key(offsets))
         scores = (q @ k.transpose(2, 3) + of_keys) * q.shape[-1] ** -0.5
-        p = F.dropout(scores.masked_fill(~allowed, -torch.inf).softmax(-1), self.dropout, self.training)
+        # A query without a key, as in a sentence of padding alone, has weights of 0 and not NaN.
+        lowest = torch.finfo(scores.dtype).min
+        p = scores.masked_fill(~allowed, lowest).softmax(-1).masked_fill(~allowed, 0)
+        p = F.dropout(p, self.dropout, self.training)
         y = p @ v + torch.einsum("bhij,ijk->bhik", p, self.relative_value(offsets))
         return self.out_proj(y.transpose(1, 2).flatten(-2))
 
@@ -160,8 +163,8 @@ class FusedTransformer(Pretrained):
     tied_output           the decoder's embedding is also the output projection.
     dropout               rate for embeddings and the results of sublayers; attention_dropout for attention weights, and
                           activation_dropout for the hidden values of feed-forward blocks.
-    norm                  "after": each norm follows a residual sum.  "before": each norm precedes a branch, and another
-                          norm follows the last layer.
+    norm                  "after": each norm follows a residual sum.  "before": each norm precedes a branch, and, unless
+                          links are "weighted", another norm follows the last layer.
     reach                 the longest distance of two tokens with vectors of its own for keys and values (Shaw et al.
                           2018).  0: the first states have sinusoids of positions instead.
     tied                  all layers of the encoder are one layer, and those of the decoder are another one: the
@@ -187,15 +190,14 @@ class FusedTransformer(Pretrained):
         if min(sources, targets) <= EOS:
             raise ValueError(f"sources and targets are {sources} and {targets}, expected {EOS + 1} or more, with the "
                              "tokens for padding and for the end of a sentence")
-        if width < 4:
+        reach = _checks.none_or_more(reach, "reach")
+        if width < 4 and not reach:
             raise ValueError(f"width is {width}, expected 4 or more for the vectors of positions")
         fuse = _numbers(fuse_encoder, layers, "fuse_encoder"), _numbers(fuse_decoder, above, "fuse_decoder")
         for name, value, known in (("norm", norm, ("after", "before")), ("encoder_link", encoder_link, LINKS),
                                    ("decoder_link", decoder_link, LINKS)):
             if value not in known:
                 raise ValueError(f"{name}: {value!r}, expected {' or '.join(map(repr, known))}; pass one of them")
-        if _checks.whole(reach, "reach") < 0:
-            raise ValueError(f"reach: {reach}, expected 0 or more; 0 takes sinusoids of positions")
         for name, numbers, count in (("fuse_encoder", fuse[0], layers), ("fuse_decoder", fuse[1], above)):
             if tied and len(numbers) not in (0, count):
                 raise ValueError(f"{name}: {numbers}, expected all layers or none with tied layers; pass True or False")

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from . import _checks
-from ._checkpoint_names import both, of_edge_layer, renamed, rest_of_layer
+from ._checkpoint_names import both, expect_texts, of_edge_layer, renamed, rest_of_layer
 from ._sentences import FIRST_WORD, UNKNOWN, numbered
 from .meanings import SentenceGraph, SentenceToGraph
 from .parser_runs import PAD
@@ -124,6 +124,12 @@ def meaning_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, wo
     model, form = settings.get("model", "edge-transformer"), settings.get("attention", "full").replace("-", "_")
     predicates = settings["head"] == "predicates"
     internal = int(words["isolated"]) + len(words["spans"])
+    threshold = settings.get("threshold", 0.5)
+    if not 0 <= threshold <= 1:
+        raise ValueError(f"{path}: threshold {threshold}, expected 0 to 1; the file is damaged, so train again")
+    for name, texts in (("patterns", words["patterns"]), *(("word_labels", each["labels"])
+                                                           for each in words.get("word_labels", []))):
+        expect_texts(texts, name, path)
     module = SentenceToGraph(
         FIRST_WORD + len(words["tokens"]), max(1, len(words["relations"])), internal + len(words["labels"]),
         len(words["graph_labels"]), settings["slots"], settings["width"], settings["heads"], settings["layers"],
@@ -152,5 +158,5 @@ def meaning_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, wo
     queried = frozenset(words["queried"]) if "queried" in words else None
     of_word = {each["word"]: each["labels"] for each in words.get("word_labels", [])}
     return MeaningRun(module.eval(), words["tokens"], words["relations"], words["labels"], words["graph_labels"],
-                      words["patterns"], settings.get("threshold", 0.5), settings, words["spans"], words["isolated"],
+                      words["patterns"], threshold, settings, words["spans"], words["isolated"],
                       queried, of_word)

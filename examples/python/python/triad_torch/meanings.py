@@ -16,7 +16,7 @@ from . import _arrays, _checks
 from ._graph_heads import PENALTY_OFFSET, EdgeHead, GraphBatch, GraphScores, PredicateHead
 from ._graph_models import without
 from ._pretrained import Pretrained
-from ._sentences import expect_numbers, expect_sentences
+from ._sentences import clipped_offsets, expect_numbers, expect_sentences, on_diagonal
 from ._torch_attention import numbers_are_at_hand, outside
 from .baselines import _RelationAttention
 from .modules import EdgeTransformerLayer
@@ -50,9 +50,10 @@ class _EdgeTrunk(nn.Module):
 
     def forward(self, nodes: torch.Tensor, relations: torch.Tensor, pad: torch.Tensor | None,
                 inner: int) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Returns the states of all pairs, and those after layer `inner`, or None for 0."""
+        """nodes (b, N), relations (N, N), pad (b, N).  Returns the states (b, N, N, width) of all pairs, and those
+        after layer `inner`, or None for 0."""
         ends = self.left_tokens(nodes)[:, :, None] + self.right_tokens(nodes)[:, None]
-        own = torch.diag_embed(self.tokens(nodes).transpose(1, 2)).permute(0, 2, 3, 1)
+        own = on_diagonal(self.tokens(nodes))
         x = self.dropout(self.relations(relations) + ends + own)
         mask, inside, count = None if pad is None else without(pad), None, 0
         for _ in range(self.times):
@@ -101,6 +102,7 @@ class _TokenTrunk(nn.Module):
 
     def forward(self, nodes: torch.Tensor, relations: torch.Tensor, pad: torch.Tensor | None,
                 inner: int) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """As _EdgeTrunk.forward().  The layers have no states of pairs, so `inner` > 0 takes those after all layers."""
         u = self.dropout(self.tokens(nodes))
         masked = None if pad is None else pad[:, None].expand(-1, pad.shape[1], -1)
         for _ in range(self.times):
@@ -109,8 +111,9 @@ class _TokenTrunk(nn.Module):
         u = self.node_norm(u)
         left, right, left_factor, right_factor, own = (part(u) for part in self.pairs.values())
         y = (left[:, :, None] + right[:, None] + left_factor[:, :, None] * right_factor[:, None]
-             + self.relations(relations) + torch.diag_embed(own.transpose(1, 2)).permute(0, 2, 3, 1))
-        return F.relu(y), F.relu(y) if inner else None
+             + self.relations(relations) + on_diagonal(own))
+        y = F.relu(y)
+        return y, y if inner else None
 
 
 class SentenceToGraph(Pretrained):
@@ -148,7 +151,7 @@ class SentenceToGraph(Pretrained):
         tokens, edge_labels, layers, reach = _checks.counts(tokens=tokens, edge_labels=edge_labels, layers=layers,
                                                             max_offset=max_offset)
         node_labels, graph_labels, slots = (
-            _none_or_more(value, name) for value, name in
+            _checks.none_or_more(value, name) for value, name in
             ((node_labels, "node_labels"), (graph_labels, "graph_labels"), (slots, "slots")))
         if inner_dropout is not None:
             inner_dropout = _checks.rate(inner_dropout, "inner_dropout")
@@ -197,9 +200,7 @@ class SentenceToGraph(Pretrained):
     def _relations(self, n: int, device: torch.device) -> torch.Tensor:
         """Returns the relation numbers of all pairs of tokens and slots: clipped offsets of tokens, and then one number
         each for token to slot, slot to token, and slot to slot."""
-        place = torch.arange(n, device=device)
-        offsets = (place - place[:, None]).clamp(-self.reach, self.reach) + self.reach
-        top = F.pad(offsets, (0, self.slots), value=2 * self.reach + 1)
+        top = F.pad(clipped_offsets(n, self.reach, device), (0, self.slots), value=2 * self.reach + 1)
         below = torch.full((self.slots, n + self.slots), 2 * self.reach + 3, device=device)
         below[:, :n] = 2 * self.reach + 2
         return torch.cat([top, below])
@@ -209,8 +210,7 @@ class SentenceToGraph(Pretrained):
         """tokens int64 (b, n).  queried bool (b, n): the tokens that may be nodes; None: all.  pad bool (b, n), True
         for padding, which follows the tokens of a sentence.
 
-        Returns scores of M columns, which are up to M - slots queried tokens, and then the slots.  probabilities() maps
-        scores of edges and labels to probabilities."""
+        Returns scores, in float32 at least.  probabilities() maps scores of edges and labels to probabilities."""
         expect_sentences(tokens, pad, queried)
         if tokens.numel() == 0 or (pad is not None and numbers_are_at_hand(pad) and bool(pad.all(1).any())):
             raise ValueError(f"tokens: {tuple(tokens.shape)} with a sentence of no tokens, expected one token or more "
@@ -226,7 +226,10 @@ class SentenceToGraph(Pretrained):
         x, inside = self.trunk(torch.cat([numbers, slots], 1), self._relations(n, tokens.device), absent,
                                self.head.inner)
         scores = self.head(self.norm(x), inside, batch)
-        return scores._replace(columns=batch.columns.where(batch.filled, -1))
+        # In the answer, the slots follow the real tokens of a sentence.
+        of_slots = batch.columns >= n
+        columns = batch.columns - of_slots * (~batch.real).sum(1, keepdim=True)
+        return scores._replace(columns=columns.where(batch.filled, -1))
 
     def probabilities(self, scores: torch.Tensor) -> torch.Tensor:
         """Returns the probabilities of scores of edges, of labels or of the bag."""
@@ -249,9 +252,9 @@ class SentenceToGraph(Pretrained):
         right."""
         scores = self(tokens, queried, pad)
         if bag and scores.bag is None:
-            raise ValueError("bag: a weight, expected 0 with the head \"edges\"; leave it out")
+            raise ValueError(f"bag: {bag}, expected 0 with the head \"edges\"; leave it out")
         if pointers and scores.pointers is None:
-            raise ValueError("pointers: a weight, expected 0 without lists; leave it out, or make the model with "
+            raise ValueError(f"pointers: {pointers}, expected 0 without lists; leave it out, or make the model with "
                              "lists=")
         b = len(tokens)
         if len(edges) != b or (labels is not None and len(labels) != b):
@@ -259,15 +262,14 @@ class SentenceToGraph(Pretrained):
             raise ValueError(f"{'edges' if len(edges) != b else 'labels'}: {given} sentences, expected {b}, one list "
                              "for each row of tokens")
         real = scores.columns >= 0
-        of_pairs, of_nodes = torch.zeros_like(scores.edges), torch.zeros_like(scores.labels)
-        at = self._places(scores.columns, tokens, pad)
-        for s, triples in enumerate(edges):
-            for source, label, target in triples:
-                i, j = _column(at[s], source, s), _column(at[s], target, s)
-                of_pairs[s, i, j, _label(label, self.config["edge_labels"], "edges", s)] = 1
-        for s, pairs in enumerate(labels or ()):
-            for node, label in pairs:
-                of_nodes[s, _column(at[s], node, s), _label(label, self.config["node_labels"], "labels", s)] = 1
+        at = self._places(scores.columns)
+        of_pairs = _marked(scores.edges, [
+            (s, _column(at[s], source, "edges", s), _column(at[s], target, "edges", s),
+             _label(label, self.config["edge_labels"], "edges", s))
+            for s, triples in enumerate(edges) for source, label, target in _rows(triples, 3, "edges", s)])
+        of_nodes = _marked(scores.labels, [
+            (s, _column(at[s], node, "labels", s), _label(label, self.config["node_labels"], "labels", s))
+            for s, pairs in enumerate(labels or ()) for node, label in _rows(pairs, 2, "labels", s)])
         both = real[:, :, None] & real[:, None]
         total = (self.head.misses(scores.edges, of_pairs)[both].sum()
                  + self.head.misses(scores.labels, of_nodes)[real].sum())
@@ -275,8 +277,8 @@ class SentenceToGraph(Pretrained):
             total = total + bag * self.head.misses(scores.bag, of_pairs.flatten(1, 2).amax(1)).sum()
         if pointers and scores.pointers is not None:
             own = scores.pointers.diagonal(dim1=1, dim2=2)
-            late = (real & (scores.columns < tokens.shape[1]))
-            late[:, :1] = False  # the first member points to itself
+            late = torch.arange(real.shape[1], device=real.device) < real.shape[1] - self.slots
+            late = real & late & (late.cumsum(0) > 1)  # the first member points to itself
             total = total - pointers * torch.log(1 - own[late] + PENALTY_OFFSET).sum()
         total = total / b
         return total if graph is None else total + self._graph_loss(scores.graph, graph)
@@ -286,20 +288,18 @@ class SentenceToGraph(Pretrained):
             raise ValueError(f"graph: {getattr(graph, 'dtype', type(graph).__name__)} "
                              f"{tuple(getattr(graph, 'shape', ()))}, expected int64 ({len(logits)},), a label for each "
                              "sentence")
-        if (wrong := outside(graph.clamp(min=0), logits.shape[1])) is not None:
+        if (wrong := outside(graph, logits.shape[1], graph < 0)) is not None:
             raise ValueError(f"graph: {wrong}, expected a label below {logits.shape[1]}; make the model with "
                              "graph_labels=")
-        if numbers_are_at_hand(graph) and not bool((graph >= 0).any()):
-            return logits.sum() * 0
-        return F.cross_entropy(logits, graph.where(graph >= 0, -100))
+        if not logits.shape[1]:
+            return logits.sum()
+        total = F.cross_entropy(logits, graph.where(graph >= 0, -100), reduction="sum")
+        return total / (graph >= 0).sum().clamp(min=1)
 
     @staticmethod
-    def _places(columns: torch.Tensor, tokens: torch.Tensor, pad: torch.Tensor | None) -> list[dict[int, int]]:
-        """Returns for each sentence: the column of each node.  A slot's node is its number after the real tokens."""
-        n = tokens.shape[1]
-        lengths = [n] * len(tokens) if pad is None else (~pad).sum(1).tolist()
-        return [{node if node < n else node - n + length: column for column, node in enumerate(row) if node >= 0}
-                for row, length in zip(columns.tolist(), lengths)]
+    def _places(columns: torch.Tensor) -> list[dict[int, int]]:
+        """Returns for each sentence: the column of each node."""
+        return [{node: column for column, node in enumerate(row) if node >= 0} for row in columns.tolist()]
 
     @torch.no_grad()
     def predict(self, tokens: torch.Tensor, queried: torch.Tensor | None = None, pad: torch.Tensor | None = None,
@@ -313,7 +313,7 @@ class SentenceToGraph(Pretrained):
         edges, labels = (self.probabilities(x).float().cpu() for x in (scores.edges, scores.labels))
         best = scores.graph.float().softmax(-1).max(-1) if scores.graph.shape[1] else None
         found = []
-        for s, at in enumerate(self._places(scores.columns, tokens, pad)):
+        for s, at in enumerate(self._places(scores.columns)):
             node = {column: number for number, column in at.items()}
             there = sorted(node)
             of_edges, of_labels = edges[s][there][:, there], labels[s][there]
@@ -326,17 +326,30 @@ class SentenceToGraph(Pretrained):
         return found
 
 
-def _none_or_more(value: int, name: str) -> int:
-    if (count := _checks.whole(value, name)) < 0:
-        raise ValueError(f"{name} is {count}, expected 0 or more")
-    return count
+def _marked(scores: torch.Tensor, at: list[tuple[int, ...]]) -> torch.Tensor:
+    """Returns zeros of the scores' shape, with ones at these places."""
+    marked = torch.zeros_like(scores)
+    if at:
+        marked[torch.tensor(at, device=scores.device).unbind(1)] = 1
+    return marked
 
 
-def _column(at: dict[int, int], node: int, sentence: int) -> int:
-    if node not in at:
-        raise ValueError(f"edges or labels: node {node} of sentence {sentence}, expected one of its queried tokens or "
-                         "slots; mark it in queried, or make the model with more slots")
-    return at[node]
+def _rows(rows: Iterable[Sequence[int]], size: int, name: str, sentence: int) -> list[Sequence[int]]:
+    """Returns the rows as lists of `size` numbers.  A tensor or an array is a matrix of rows."""
+    found = list(rows.tolist() if hasattr(rows, "tolist") else rows)
+    for row in found:
+        if not isinstance(row, Sequence) or len(row) != size:
+            wanted = "(from, label, to)" if size == 3 else "(node, label)"
+            raise ValueError(f"{name}: {row!r} in sentence {sentence}, expected {wanted}; pass a list of them for each "
+                             "sentence")
+    return found
+
+
+def _column(at: dict[int, int], node: int, name: str, sentence: int) -> int:
+    if (number := _checks.whole(node, "a node")) not in at:
+        raise ValueError(f"{name}: node {number} of sentence {sentence}, expected one of its queried tokens or slots; "
+                         "mark it in queried, or make the model with more slots")
+    return at[number]
 
 
 def _label(label: int, count: int, name: str, sentence: int) -> int:

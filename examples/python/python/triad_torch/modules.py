@@ -160,6 +160,7 @@ class EdgeTransformerLayer(nn.Module):
                  inner_dropout: float | None = None) -> None:
         super().__init__()
         hidden = _checks.hidden_width(hidden, width)
+        dropout = _checks.rate(dropout, "dropout")
         inside = dropout if inner_dropout is None else _checks.rate(inner_dropout, "inner_dropout")
         self.released, self.pre_norm = released, pre_norm
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)

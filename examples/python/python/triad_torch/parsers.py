@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from . import _arrays, _checks, _kernels
 from ._graph_models import initialize, without
 from ._pretrained import Pretrained
-from ._sentences import expect_numbers, expect_sentences, layers_times, waves
+from ._sentences import clipped_offsets, expect_numbers, expect_sentences, layers_times, on_diagonal, waves
 from ._torch_attention import numbers_are_at_hand
 from .modules import EdgeTransformerLayer
 
@@ -156,10 +156,8 @@ class EdgeDependencyParser(_DependencyParser):
 
     def states(self, tokens: torch.Tensor, pad: torch.Tensor | None) -> torch.Tensor:
         """Returns the states (b, n, n, width) of all pairs."""
-        place = torch.arange(tokens.shape[1], device=tokens.device)
-        offsets = (place - place[:, None]).clamp(-self.reach, self.reach) + self.reach
-        words = self.tokens(tokens)
-        x = self.offsets(offsets) + torch.diag_embed(words.transpose(1, 2)).permute(0, 2, 3, 1)
+        offsets = clipped_offsets(tokens.shape[1], self.reach, tokens.device)
+        x = self.offsets(offsets) + on_diagonal(self.tokens(tokens))
         mask = None if pad is None else without(pad)
         for _ in range(self.times):
             for layer in self.layers:

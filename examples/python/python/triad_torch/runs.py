@@ -62,8 +62,6 @@ def load(folder: str | os.PathLike, averages: bool = True) -> AnyRun:
 def _run_of(path: Path, tensors: dict[str, torch.Tensor], texts: dict[str, str], averages: bool) -> AnyRun:
     settings, words = json.loads(texts["configuration"]), json.loads(texts["vocabulary"])
     model = settings.get("model", "edge-transformer")
-    if chosen := re.search(r"; threshold ([0-9.]+)", texts.get("extra.run", "")):
-        settings["threshold"] = float(chosen[1])  # which `meanings train --choose-threshold` chose
     for name, names in words.items() if isinstance(words, dict) else ():
         if name in _LISTS:
             expect_texts(names, name, path)
@@ -75,6 +73,8 @@ def _run_of(path: Path, tensors: dict[str, torch.Tensor], texts: dict[str, str],
         return tree_run(path, weights, settings, words)
     for _, models, lists, run in _PROGRAMS if isinstance(words, dict) else ():
         if lists <= words.keys() and model in models:
+            if run is meaning_run and (chosen := re.search(r"; threshold (\S+)", texts.get("extra.run", ""))):
+                settings["threshold"] = float(chosen[1])  # which `train --choose-threshold` chose
             return run(path, weights, settings, words)
     known = ", ".join(f"of {name} ({', '.join(models)})" for name, models, *_ in _PROGRAMS)
     raise ValueError(f"{path}: a run of model {model!r}, expected one {known}, or of trees, for which there are "

@@ -1,12 +1,14 @@
 """PyTorch modules of the parsers of COGS, which the Edge Transformer's paper trains (its section 4.2).
 
 A parser maps each token of a sentence to its parent and to four labels: the role of the edge from the parent, the
-category, the type of noun, and the name of the verb.  Number 0 of words and of labels is that of padding.
+category, the type of noun, and the name of the verb.  Number 0 of words and of labels is that of padding.  A label 0
+of a real token counts like any other; the released program leaves it out of the loss.
 
     parents(i, j)   score of token j as the parent of token i; j = i: token i is the root
     loss            sum of five mean cross entropies: of parents and of the four labels"""
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import torch
@@ -16,13 +18,17 @@ from torch.nn import functional as F
 from . import _checks
 from ._graph_models import initialize, without
 from ._pretrained import Pretrained
-from ._sentences import expect_numbers, expect_sentences, layers_times, waves
+from ._sentences import (clipped_offsets, expect_numbers, expect_sentences, layers_times, on_diagonal, own_states,
+                         waves)
 from ._torch_attention import numbers_are_at_hand
 from .modules import EdgeTransformerLayer
 from .parsers import maximum_arborescence
 
-FIXED_WORD = 1             # the word whose vector the released program keeps at 0, as if it were padding
-POSITIONAL_DROPOUT = 0.1   # the rate for the first states of tokens, fixed in the released program
+FIXED_WORD = 1  # the word whose vector the released program keeps at 0, as if it were padding
+
+
+# Of the released program, which stores them: vectors of positions, and relation numbers.
+_BUFFERS = ("encoder.pe.pe", "encoder.spatial_relations_builder.relations")
 
 
 class SemanticScores(NamedTuple):
@@ -47,12 +53,13 @@ class _SemanticParser(Pretrained):
     """What both parsers share: the words, the labels, forward(), loss() and parse()."""
 
     def __init__(self, tokens: int, roles: int, categories: int, noun_types: int, verbs: int, width: int,
-                 verb_from_word: bool, learn_all: bool) -> None:
+                 positional_dropout: float, verb_from_word: bool, learn_all: bool) -> None:
         super().__init__()
         tokens, roles, categories, noun_types, verbs = _checks.counts(tokens=tokens, roles=roles, categories=categories,
                                                                       noun_types=noun_types, verbs=verbs)
         fixed = None if learn_all or tokens <= FIXED_WORD else FIXED_WORD
         self.word_emb, self.verb_from_word = nn.Embedding(tokens, width, padding_idx=fixed), verb_from_word
+        self.positional_dropout = nn.Dropout(_checks.rate(positional_dropout, "positional_dropout"))
         self.decode_role, self.decode_category = nn.Linear(width, roles), nn.Linear(width, categories)
         self.decode_noun_type, self.decode_verb_name = nn.Linear(width, noun_types), nn.Linear(width, verbs)
 
@@ -79,7 +86,8 @@ class _SemanticParser(Pretrained):
         """tokens int64 (b, n).  pad bool (b, n), True for padding, which follows the tokens of a sentence.  Rows of
         padding have no meaning."""
         expect_sentences(tokens, pad)
-        expect_numbers(tokens, "tokens", self.word_emb.num_embeddings)
+        expect_numbers(tokens, "tokens", self.word_emb.num_embeddings, pad)
+        tokens = tokens if pad is None else tokens.masked_fill(pad, 0)
         return self.scores(tokens, self.states(tokens, pad), pad)
 
     def loss(self, tokens: torch.Tensor, targets: SemanticParse, pad: torch.Tensor | None = None) -> torch.Tensor:
@@ -111,6 +119,8 @@ class _SemanticParser(Pretrained):
               tables.
         Padding tokens have zeros.  Call eval() first, because dropout is that of the module's mode."""
         scores = self(tokens, pad)
+        if tokens.numel() == 0:
+            return SemanticParse(*(tokens for _ in range(5))), scores.parents.sum(-1).float()
         parents, labels = scores.parents.float(), [x.argmax(-1) for x in scores[1:]]
         best = parents.argmax(-1)
         if tree:
@@ -149,6 +159,8 @@ class EdgeSemanticParser(_SemanticParser):
     verb_from_word  the verb's name is read from the word's vector alone.
     learn_all       also learns the vector of word 1, which the released program keeps at 0.
     released, form  those of EdgeTransformerLayer and TriangularAttention.
+    positional_dropout  rate for tokens' vectors with positions.  In the released program, it is 0.1, whatever dropout
+                    is.
 
     The defaults of sizes and rates are the paper's.  config is a dict of the arguments with which the model was made.
     """
@@ -156,46 +168,50 @@ class EdgeSemanticParser(_SemanticParser):
     def __init__(self, tokens: int, roles: int, categories: int, noun_types: int, verbs: int, width: int = 64,
                  heads: int = 4, layers: int = 3, hidden: int | None = None, dropout: float = 0.1, tied: bool = False,
                  max_offset: int = 16, encoding: str = "relational", from_parent: bool = False,
-                 verb_from_word: bool = False, learn_all: bool = False, released: bool = True,
-                 form: str = "full") -> None:
+                 verb_from_word: bool = False, learn_all: bool = False, released: bool = True, form: str = "full",
+                 positional_dropout: float = 0.1) -> None:
         width, heads = _checks.width_and_heads(width, heads)
-        super().__init__(tokens, roles, categories, noun_types, verbs, width, verb_from_word, learn_all)
+        super().__init__(tokens, roles, categories, noun_types, verbs, width, positional_dropout, verb_from_word,
+                         learn_all)
         if encoding not in ("relational", "positional"):
             raise ValueError(f"encoding: {encoding!r}, expected 'relational' or 'positional'; pass one of the two")
         self.config = {"tokens": tokens, "roles": roles, "categories": categories, "noun_types": noun_types,
                        "verbs": verbs, "width": width, "heads": heads, "layers": layers, "hidden": hidden,
                        "dropout": dropout, "tied": tied, "max_offset": max_offset, "encoding": encoding,
                        "from_parent": from_parent, "verb_from_word": verb_from_word, "learn_all": learn_all,
-                       "released": released, "form": form}
+                       "released": released, "form": form, "positional_dropout": positional_dropout}
         self.times, self.reach = layers_times(layers, tied), _checks.one_or_more(max_offset, "max_offset")
         of_layer = {"heads": heads, "hidden": hidden, "dropout": _checks.rate(dropout, "dropout"), "bias": True,
                     "form": form, "released": released}
         self.encoder = _EdgeEncoder(width, 1 if tied else layers, self.reach, encoding, of_layer)
-        self.decode_parent, self.positional_dropout = nn.Linear(width, 1), nn.Dropout(POSITIONAL_DROPOUT)
+        self.decode_parent = nn.Linear(width, 1)
         self.register_load_state_dict_pre_hook(self._without_unused)
 
     @staticmethod
     def _without_unused(self, state: dict[str, torch.Tensor], prefix: str, *_: Any) -> None:
-        """Drops what the released program keeps and does not use: the other encoding, and two rows of relations."""
+        """Drops what the released program keeps and does not use: the other encoding, two rows of relations, and
+        buffers.  Its flat form has no biases of projections, which are zeros here."""
         relations = f"{prefix}encoder.spatial_relations_builder.rel_embeddings.weight"
+        unused = [f"{prefix}{name}" for name in _BUFFERS]
         if self.config["encoding"] == "relational":
-            if relations in state:
+            if relations in state and len(state[relations]) == 2 * self.reach + 3:
                 state[relations] = state[relations][:2 * self.reach + 1]
-            others = (f"{prefix}encoder.left_linear.", f"{prefix}encoder.right_linear.")
-            unused = [name for name in state if name.startswith(others)]
+            unused += [f"{prefix}encoder.{side}_linear.{kind}" for side in ("left", "right")
+                       for kind in ("weight", "bias")]
         else:
-            unused = [name for name in state if name == relations]
+            unused.append(relations)
         for name in unused:
-            del state[name]
+            state.pop(name, None)
+        for name, x in self.named_parameters() if self.config["form"] == "flat" else ():
+            if re.search(r"\.linears\.[0-3]\.bias$", name):
+                state.setdefault(prefix + name, torch.zeros(x.shape, dtype=x.dtype))
 
     def states(self, tokens: torch.Tensor, pad: torch.Tensor | None) -> torch.Tensor:
         """Returns the states (b, n, n, width) of all pairs of tokens."""
         words, encoder, n = self.word_emb(tokens), self.encoder, tokens.shape[1]
         if self.config["encoding"] == "relational":
-            place = torch.arange(n, device=tokens.device)
-            offsets = (place - place[:, None]).clamp(-self.reach, self.reach) + self.reach
-            own = torch.diag_embed(words.transpose(1, 2)).permute(0, 2, 3, 1)
-            x = encoder.spatial_relations_builder["rel_embeddings"](offsets) + own
+            offsets = clipped_offsets(n, self.reach, tokens.device)
+            x = encoder.spatial_relations_builder["rel_embeddings"](offsets) + on_diagonal(words)
         else:
             u = self.positional_dropout(words + waves(n, words.shape[2], words.device).to(words))
             x = encoder.left_linear(u)[:, :, None] + encoder.right_linear(u)[:, None]
@@ -210,7 +226,7 @@ class EdgeSemanticParser(_SemanticParser):
         return scores.transpose(1, 2) if self.config["from_parent"] else scores
 
     def own(self, states: torch.Tensor) -> torch.Tensor:
-        return states.diagonal(dim1=1, dim2=2).transpose(1, 2)
+        return own_states(states)
 
 
 class _TokenStack(nn.Module):
@@ -236,17 +252,20 @@ class TransformerSemanticParser(_SemanticParser):
     """The Transformer as a parser of COGS, a baseline: `--model transformer`, or `universal-transformer` with
     tied=True.  Parameters have the names of the released program, so its checkpoints load.
 
-    Unlike in the released program, no token attends to padding.  The arguments are those of EdgeSemanticParser."""
+    Unlike in the released program, no token attends to padding.  The arguments are those of EdgeSemanticParser with the
+    same names."""
 
     def __init__(self, tokens: int, roles: int, categories: int, noun_types: int, verbs: int, width: int = 64,
                  heads: int = 4, layers: int = 3, hidden: int | None = None, dropout: float = 0.1, tied: bool = False,
-                 verb_from_word: bool = False, learn_all: bool = False) -> None:
+                 verb_from_word: bool = False, learn_all: bool = False, positional_dropout: float = 0.1) -> None:
         width, heads = _checks.width_and_heads(width, heads)
-        super().__init__(tokens, roles, categories, noun_types, verbs, width, verb_from_word, learn_all)
+        super().__init__(tokens, roles, categories, noun_types, verbs, width, positional_dropout, verb_from_word,
+                         learn_all)
         self.config = {"tokens": tokens, "roles": roles, "categories": categories, "noun_types": noun_types,
                        "verbs": verbs, "width": width, "heads": heads, "layers": layers, "hidden": hidden,
-                       "dropout": dropout, "tied": tied, "verb_from_word": verb_from_word, "learn_all": learn_all}
-        self.times, self.positional_dropout = layers_times(layers, tied), nn.Dropout(POSITIONAL_DROPOUT)
+                       "dropout": dropout, "tied": tied, "verb_from_word": verb_from_word, "learn_all": learn_all,
+                       "positional_dropout": positional_dropout}
+        self.times = layers_times(layers, tied)
 
         def made() -> nn.Module:
             return nn.TransformerEncoderLayer(width, heads, _checks.hidden_width(hidden, width),
@@ -257,9 +276,9 @@ class TransformerSemanticParser(_SemanticParser):
 
     @staticmethod
     def _without_unused(self, state: dict[str, torch.Tensor], prefix: str, *_: Any) -> None:
-        """Drops the map to parents' scores of the Edge Transformer, which the released program does not use here."""
-        for name in [name for name in state if name.startswith(f"{prefix}decode_parent.")]:
-            del state[name]
+        """Drops buffers of the released program, and the map to parents' scores that it does not use here."""
+        for name in (*_BUFFERS, "decode_parent.weight", "decode_parent.bias"):
+            state.pop(f"{prefix}{name}", None)
 
     def states(self, tokens: torch.Tensor, pad: torch.Tensor | None) -> torch.Tensor:
         """Returns the states (b, n, width) of all tokens."""

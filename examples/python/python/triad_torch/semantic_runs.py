@@ -41,11 +41,11 @@ def logical_form(parse: Mapping[str, Any]) -> str | None:
         if role[i] in ("", "PREP"):
             continue
         of = parent[i]
-        if of < 0:
+        if not 0 <= of < len(tokens):
             return None
         if role[i] == "PP_NOUN":
             noun = parent[of]
-            if noun < 0:
+            if not 0 <= noun < len(tokens):
                 return None
             others.append((noun, i, f"{word(noun)} . nmod . {tokens[of]} ( x _ {noun} , {term(i)} )"))
             continue
@@ -121,6 +121,7 @@ def semantic_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, w
     sizes: dict[str, Any] = {ours: 1 + len(words[theirs]) for ours, theirs in names}
     sizes |= {"width": settings["width"], "heads": settings["heads"], "layers": settings["layers"],
               "hidden": settings["hidden_factor"] * settings["width"], "tied": settings["tied"], "dropout": 0.0,
+              "positional_dropout": 0.0,
               "verb_from_word": settings.get("verb_from_word", False), "learn_all": settings["learn_all"]}
     outside = {"encoder.tokens": "word_emb.weight", **both("labels.verb", "decode_verb_name")}
     for name in KINDS[:3]:

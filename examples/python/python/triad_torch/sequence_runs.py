@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from . import _checks
-from ._checkpoint_names import both
+from ._checkpoint_names import both, expect_texts, no_place
 from ._sentences import FIRST_WORD, UNKNOWN, numbered
 from .fused import EOS, PAD, FusedTransformer
 
@@ -58,6 +58,7 @@ class SequenceRun:
 
 def sequence_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, words: dict) -> SequenceRun:
     for side in ("source", "target"):
+        expect_texts(words[side].get("tokens", []), f"tokens of the {side}", path)
         for kind in ("merges", "plain", "published"):
             if words[side].get(kind):
                 raise ValueError(f"{path}: a {side} with {kind!r}, expected words alone, which is what load() reads; "
@@ -112,4 +113,4 @@ def _module_name(name: str, path: Path) -> str:
             return f"{half}.links.{int(number) - 1}"
         if first.isdigit() and rest in _of_layer:
             return f"{half}.layers.{first}.{_of_layer[rest]}"
-    raise ValueError(f"{path}: a tensor {name!r} has no place in the module")
+    raise no_place(name, path)

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from . import _checks, _trees_as_text
-from ._checkpoint_names import of_transformer_layer, renamed, stacked
+from ._checkpoint_names import no_place, of_transformer_layer, renamed, stacked
 from .tree_machine import EMPTY, TreeMachine, fold_roles
 from .trees import Roles
 
@@ -72,7 +72,7 @@ def tree_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, symbo
         elif name in _of_machine:
             state[f"dtm.{_of_machine[name]}"] = x[None] if name.endswith("_token") else x
         else:
-            raise ValueError(f"{path}: a tensor {name!r} has no place in the module")
+            raise no_place(name, path)
     if interpreter != "rows":
         roles = torch.from_numpy(Roles.dense(depth, settings["role_seed"]).vectors)
         fold_roles(state, roles, "dtm.", fillers_first=False)
