@@ -130,6 +130,7 @@ def test_runs_of_the_program_answer_alike(variant, tmp_path):
     theirs = [line.split() for line in said.splitlines()]
     assert loaded.translate(sentences, 3) == theirs
     assert any(theirs)
+    assert loaded.translate([[]]) == [[]]
     with pytest.raises(ValueError, match="^sentences: 'wug' is not one of the .* words that the model knows, expected"):
         loaded.translate([["wug"]])
     assert isinstance(loaded.translate([["wug"]], unknown=True, most=3)[0], list)
@@ -144,6 +145,39 @@ def test_wrong_options_are_refused():
                           ({"tied": True, "fuse_decoder": [1]}, r"fuse_decoder: \[1\], expected all layers or none")):
         with pytest.raises(ValueError, match=f"^{what}"):
             a_model(**options)
+
+
+def test_wrong_tensors_are_refused():
+    model = a_model()
+    for source, previous, what in (
+            (torch.tensor([[9, 2]]), PREVIOUS[:1], "source: 9, expected numbers from 0 to 8; number them"),
+            (SOURCE, torch.tensor([[2], [-1]]), "previous: -1, expected numbers from 0 to 7; number them"),
+            (SOURCE, PREVIOUS[:1], "previous: 1 sentences, expected 2, those of source; pass")):
+        with pytest.raises(ValueError, match=f"^{what}"):
+            model(source, previous)
+    with pytest.raises(TypeError, match="^source is list, expected a tensor of PyTorch"):
+        model([[4, 2]], PREVIOUS)
+    with pytest.raises(ValueError, match="^forbidden: 8, expected a token from 0 to 7 other than 2; leave"):
+        model.greedy(SOURCE, 3, (8,))
+    assert model.greedy(SOURCE, 3, least=1)[:, 1].ne(2).all()
+    with pytest.raises(TypeError, match="^fuse_encoder: None, expected True, False or a list of numbers of layers"):
+        a_model(fuse_encoder=None)
+    with pytest.raises(ValueError, match="^layers is 2000, expected 1 to 1000; pass"):
+        FusedTransformer(9, 8, 8, 2, 2000)
+    with pytest.raises(TypeError, match="^tied is 'no', expected True or False"):
+        a_model(tied="no")
+
+
+def test_a_run_with_a_token_twice_loads(tmp_path):
+    program, run = built("pairs"), tmp_path / "run"
+    lines = "".join(f"{a} {b}\t{b} {a}\n" for a in "abc" for b in "abc")
+    for part in ("train", "dev", "test"):
+        (tmp_path / f"{part}.tsv").write_text(lines)
+    (tmp_path / "dict.txt").write_text("a 9\nb 8\nc 7\nb 4 #fairseq:overwrite\n")
+    subprocess.run([program, "train", "--preset", "smoke", "--data", tmp_path, "--source-dictionary",
+                    tmp_path / "dict.txt", "--threads", "1", "--out", run], capture_output=True)
+    said = subprocess.run([program, "predict", run, "--beam", "1", "a b"], capture_output=True, text=True, check=True)
+    assert triad_torch.load(run).translate([["a", "b"]]) == [said.stdout.split()]
 
 
 def test_a_run_with_cut_words_is_refused(tmp_path):

@@ -87,7 +87,7 @@ def test_tensors_and_arrays_are_not_mixed():
         triangular_attention(*tensors[:2], arrays[2], tensors[3])
     with pytest.raises(TypeError, match="v2 is Tensor, and q is ndarray: all arguments must be tensors, or all"):
         triangular_attention(*arrays[:3], tensors[3])
-    with pytest.raises(TypeError, match="^x is ndarray, expected a tensor of PyTorch$"):
+    with pytest.raises(TypeError, match="^x is ndarray, expected a tensor of PyTorch; pass torch.as_tensor"):
         TriangularAttention(2, 1)(np.zeros((2, 3, 3, 2), np.float32))
 
 

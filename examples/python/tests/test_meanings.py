@@ -184,8 +184,8 @@ def test_wrong_arguments_are_refused():
     with pytest.raises(ValueError, match="^pointers: 0.5, expected 0 without lists"):
         model.loss(tokens, [[]], pointers=0.5)
     for edges, labels, what in (
-            ([], None, "edges: 0 sentences, expected 1, one list for each"),
-            ([[]], [[], []], "labels: 2 sentences, expected 1, one list for each"),
+            ([], None, "edges: 0 sentences, expected 1; pass one list for each"),
+            ([[]], [[], []], "labels: 2 sentences, expected 1; pass one list for each"),
             ([[(0, 1, 5)]], None, "edges: node 5 of sentence 0, expected one of its queried tokens or slots"),
             ([[(0, 1)]], None, r"edges: \(0, 1\) in sentence 0, expected \(from, label, to\); pass a list"),
             ([[]], [[3]], r"labels: 3 in sentence 0, expected \(node, label\); pass a list"),
@@ -196,12 +196,17 @@ def test_wrong_arguments_are_refused():
     rows = torch.tensor([[0, 1, 2], [2, 2, 2]])
     assert torch.equal(model.eval().loss(tokens, [rows]), model.loss(tokens, [rows.tolist()]))
     none = SentenceToGraph(7, 3, width=8, heads=2, layers=1)
+    assert none.loss(tokens, [[]], queried=torch.zeros(1, 3, dtype=torch.bool), bag=0.5).isfinite()
+    for options, what in (({"bag": -1}, "bag is -1, expected 0 or more, and finite; 0 leaves"),
+                          ({"pointers": float("nan")}, "pointers is nan, expected 0 or more, and finite")):
+        with pytest.raises(ValueError, match=f"^{what}"):
+            none.loss(tokens, [[]], **options)
     assert none.loss(tokens, [[]], graph=torch.tensor([-1])).isfinite()
     assert none.predict(tokens, torch.zeros(1, 3, dtype=torch.bool), threshold=0.0) == [([], [], None)]
     with pytest.raises(ValueError, match="^edges: node 1 of sentence 0, expected one of its queried tokens"):
         model.loss(tokens, [[(0, 1, 1)]], queried=torch.tensor([[True, False, True]]))
     for graph, what in ((torch.tensor([2]), "graph: 2, expected a label below 2"),
-                        (torch.tensor([1.0]), r"graph: torch.float32 \(1,\), expected int64 \(1,\), a label for each")):
+                        (torch.tensor([1.0]), r"graph: torch.float32 \(1,\), expected int64 \(1,\); pass a label for")):
         with pytest.raises(ValueError, match=f"^{what}"):
             model.loss(tokens, [[]], graph=graph)
     with pytest.raises(ValueError, match="^tokens: 7, expected numbers from 0 to 6; number"):
@@ -270,3 +275,31 @@ def test_words_that_a_run_does_not_know_are_refused(tmp_path):
         loaded.predict(["stop"])
     with pytest.raises(ValueError, match="^batch: 0, expected 1 or more"):
         loaded.predict(rows, batch=0)
+
+
+def edited(run, folder, **members):
+    """Writes a copy of a run whose configuration or vocabulary has other members, and returns its file."""
+    data = (run / "model.safetensors").read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:8 + length])
+    for name, value in members.items():
+        for text in ("configuration", "vocabulary"):
+            all_members = json.loads(header["__metadata__"][text])
+            if name in all_members:
+                header["__metadata__"][text] = json.dumps({**all_members, name: value})
+    raw = json.dumps(header).encode()
+    (folder / "edited.safetensors").write_bytes(len(raw).to_bytes(8, "little") + raw + data[8 + length:])
+    return folder / "edited.safetensors"
+
+
+def test_damaged_runs_are_refused(tmp_path):
+    program, run = built("meanings"), tmp_path / "run"
+    subprocess.run([program, "generate", "--out", tmp_path / "data", "--count", "60"], check=True, capture_output=True)
+    subprocess.run([program, "train", "--preset", "smoke", "--data", tmp_path / "data", "--threads", "1", "--out", run],
+                   capture_output=True)
+    for members in ({"tied": "no"}, {"head": "x"}, {"attention": "wide"}, {"labels": []}, {"relations": ["a"]},
+                    {"queried": ["x"]}, {"queried": [10**20]}, {"spans": [-5, 0]}, {"isolated": 1.5}, {"slots": -1},
+                    {"layers": 10**9}, {"layers": 1}, {"lists": None}, {"width": 20}, {"max_offset": 1}):
+        with pytest.raises(ValueError, match="edited.safetensors: "):
+            triad_torch.load(edited(run, tmp_path, **members))
+    assert triad_torch.load(edited(run, tmp_path)).words

@@ -24,7 +24,7 @@ def expect_one_kind(given: dict) -> None:
     for name, y in others:
         if is_torch(x) != is_torch(y) and all(hasattr(z, "__dlpack__") for z in (x, y)):
             raise TypeError(f"{name} is {type(y).__name__}, and {first} is {type(x).__name__}: all arguments must be "
-                            "tensors, or all must be arrays")
+                            "tensors, or all must be arrays; convert one of them")
 
 
 def _type_name(x) -> str:
@@ -50,18 +50,20 @@ def through_dlpack(x, name: str) -> np.ndarray:
         return expect_plain(x, name)
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"{name} is {type(x).__name__}, expected a tensor of PyTorch, a NumPy array, or an array with "
-                        "__dlpack__")
+                        "__dlpack__; pass numpy.asarray(...)")
     if _type_name(x) == "bfloat16" and not is_torch(x):  # NumPy lacks this type, so the library converts it by a copy
         return np.asarray(x)
     try:
         return np.from_dlpack(x)
     except (BufferError, RuntimeError, TypeError) as error:
-        raise TypeError(f"{name}: this array does not lie where NumPy can read it ({error})") from error
+        raise TypeError(f"{name}: this array does not lie where NumPy can read it ({error}), expected one in host "
+                        "memory; copy it there") from error
 
 
 def read(x, name: str) -> np.ndarray:
     """Returns x, which is no tensor of PyTorch, as a NumPy array of float32, float64, float16 or bfloat16."""
-    expected = "expected float32 or float64, or float16 or bfloat16, which are computed in float32"
+    expected = ("expected float32 or float64, or float16 or bfloat16, which are computed in float32; convert it by "
+                "astype")
     # Each library may have its own names for element types. DLPack has the same name for all libraries.
     prints_name = isinstance(getattr(x, "dtype", None), np.dtype)
     if prints_name and hasattr(x, "__dlpack__") and _type_name(x) not in ("float32", "float64", *_half):
@@ -98,7 +100,8 @@ def place() -> _kernels.Place:
 def expect_generator(generator) -> None:
     if generator is not None and not isinstance(generator, np.random.Generator):
         kind = f"{type(generator).__module__}.{type(generator).__qualname__}"
-        raise TypeError(f"generator is {kind}, expected numpy.random.Generator for arrays")
+        raise TypeError(f"generator is {kind}, expected numpy.random.Generator for arrays; pass "
+                        "numpy.random.default_rng(seed)")
 
 
 def seed(generator) -> np.ndarray:

@@ -3,8 +3,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch import nn
+
+from .attention import FORMS
 
 rest_of_layer = {"norm1.gain": "norm1.weight", "norm1.bias": "norm1.bias", "norm2.gain": "norm2.weight",
                  "norm2.bias": "norm2.bias", "feed_forward.inner.weight": "linear1.weight",
@@ -33,9 +37,45 @@ def of_edge_layer(form: str) -> dict[str, str]:
     return names
 
 
-def expect_texts(value: object, name: str, path: Path) -> None:
+def setting(settings: dict, name: str, known: tuple, path: Path, default: object = None) -> Any:
+    """Returns a setting of a run, which must be one of the known values.  Without a default, it must be there."""
+    value = settings.get(name, default)
+    if not any(type(value) is type(each) and value == each for each in known):
+        raise ValueError(f"{path}: {name} {value!r}, expected {' or '.join(map(repr, known))}; the file is damaged, so "
+                         "train again")
+    return value
+
+
+def flag(settings: dict, name: str, path: Path, default: bool | None = None) -> bool:
+    """Returns a setting of a run, which must be true or false."""
+    return setting(settings, name, (True, False), path, default)
+
+
+def form_of(settings: dict, path: Path) -> str:
+    """Returns the form of triangular attention of a run, as triangular_attention() names it."""
+    known = tuple(name.replace("_", "-") for name in FORMS)
+    return setting(settings, "attention", known, path, "full").replace("-", "_")
+
+
+def fill(module: nn.Module, state: dict[str, torch.Tensor], path: Path) -> None:
+    """Sets the parameters of a new module, which must be those of a checkpoint.  A checkpoint has no tensors without
+    elements, such as those of a map to no labels."""
+    own = {name: tuple(x.shape) for name, x in module.state_dict().items()}
+    for name, x in state.items():
+        if own.get(name) != tuple(x.shape):
+            raise ValueError(f"{path}: a tensor for {name} of shape {tuple(x.shape)}, expected {own.get(name, 'none')} "
+                             "by the settings of the run; the file is damaged, so train again")
+    for name, shape in own.items():
+        if name not in state and 0 not in shape:
+            raise ValueError(f"{path}: no tensor for {name}, expected one of shape {shape}; the file is damaged, so "
+                             "train again")
+    module.load_state_dict(state | {name: x for name, x in module.state_dict().items() if name not in state})
+
+
+def expect_texts(value: object, name: str, path: Path, different: bool = True) -> None:
     """Refuses a vocabulary that is not a list of different texts."""
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value) or len(set(value)) < len(value):
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value) or (
+            different and len(set(value)) < len(value)):
         raise ValueError(f"{path}: {name} of the vocabulary, expected a list of different texts; the file is damaged, "
                          "so train again")
 

@@ -17,13 +17,13 @@ def whole(value, name: str) -> int:
             return operator.index(value)
         except TypeError:
             pass
-    raise TypeError(f"{name} is {value!r}, expected a whole number")
+    raise TypeError(f"{name} is {value!r}, expected a whole number; pass an int")
 
 
 def one_or_more(value, name: str) -> int:
     """Returns the value as an int, which must be 1 or more."""
     if (count := whole(value, name)) < 1:
-        raise ValueError(f"{name} is {count}, expected 1 or more")
+        raise ValueError(f"{name} is {count}, expected 1 or more; pass a larger number")
     return count
 
 
@@ -32,6 +32,28 @@ def none_or_more(value, name: str) -> int:
     if (count := whole(value, name)) < 0:
         raise ValueError(f"{name} is {count}, expected 0 or more; pass 0 for none")
     return count
+
+
+def layer_count(value, name: str) -> int:
+    """Returns a number of layers as an int of 1 to 1000, so that a damaged file does not make endless layers."""
+    if (count := one_or_more(value, name)) > 1000:
+        raise ValueError(f"{name} is {count}, expected 1 to 1000; pass a smaller number")
+    return count
+
+
+def flag(value, name: str) -> bool:
+    """Returns the value, which must be a bool."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise TypeError(f"{name} is {value!r}, expected True or False; pass one of the two")
+
+
+def weight(value, name: str) -> float:
+    """Returns the weight of a part of a loss, which must be 0 or more, and finite."""
+    expect_number(value, name)
+    if not 0 <= value < float("inf"):
+        raise ValueError(f"{name} is {value}, expected 0 or more, and finite; 0 leaves the part out")
+    return float(value)
 
 
 def counts(**values) -> tuple[int, ...]:
@@ -48,7 +70,7 @@ def width_and_heads(width, heads) -> tuple[int, int]:
     """Returns both as ints.  The width must be a multiple of the number of heads."""
     width, heads = whole(width, "width"), whole(heads, "heads")
     if heads < 1 or width < 1 or width % heads:
-        raise ValueError(f"width {width} is not a multiple of {heads} heads")
+        raise ValueError(f"width {width} is not a multiple of {heads} heads; pass another width or number of heads")
     return width, heads
 
 
@@ -62,14 +84,14 @@ def batch_size(value, what: str) -> int:
 def expect_number(value, name: str) -> None:
     """Refuses what is no number, such as a text."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
-        raise TypeError(f"{name} is {value!r}, expected a number")
+        raise TypeError(f"{name} is {value!r}, expected a number; pass an int or a float")
 
 
 def rate(value: float, name: str) -> float:
     """Returns a dropout rate.  The rate must be in [0, 1)."""
     expect_number(value, name)
     if not 0 <= value < 1:
-        raise ValueError(f"{name} is {value}, expected 0 or more, below 1")
+        raise ValueError(f"{name} is {value}, expected 0 or more, below 1; 0 drops nothing")
     return float(value)
 
 
@@ -89,7 +111,8 @@ def bias_shape(given: tuple, batch, heads, n, triangles) -> tuple:
         if len(given) == 1 and (given[0] == heads * triangles or given[0] == triangles):
             return given
         raise ValueError(f"bias has shape {given}, expected ({heads * triangles},) with offsets, which is (heads, n, "
-                         f"n, n) of one graph after another, or ({triangles},) for all heads alike")
+                         f"n, n) of one graph after another, or ({triangles},) for all heads alike; join the graphs "
+                         "in their order")
     expected = (batch, heads, n, n, n)
     shape = (1,) * (5 - len(given)) + given
     if len(shape) != 5 or any(size != 1 and size != wanted for size, wanted in zip(shape, expected)):
@@ -103,7 +126,8 @@ def source_count(value) -> int:
     """Returns the number of sources, which is the same for all graphs."""
     count = whole(value, "causal_sources")
     if not 0 <= count < 2**63:
-        raise ValueError(f"causal_sources is {count}, expected 0 or more, below 2^63")
+        raise ValueError(f"causal_sources is {count}, expected 0 or more, below 2^63; it counts the first nodes that "
+                         "are sources")
     return count
 
 
@@ -114,13 +138,16 @@ def source_counts(given, graphs: int) -> np.ndarray:
         return np.full(graphs, source_count(given), dtype=np.int64)
     counts = np.asarray(_arrays.expect_plain(given, "causal_sources"))
     if counts.dtype.kind not in "iu":
-        raise TypeError(f"causal_sources is {counts.dtype}, expected whole numbers of 64 bits")
+        raise TypeError(f"causal_sources is {counts.dtype}, expected whole numbers of 64 bits; convert them by "
+                        "astype(numpy.int64)")
     expect_source_shape(counts.shape, graphs)
     if counts.size and not 0 <= (worst := counts.min() if counts.min() < 0 else counts.max()) < 2**63:
-        raise ValueError(f"causal_sources has {worst}, expected 0 or more, below 2^63")
+        raise ValueError(f"causal_sources has {worst}, expected 0 or more, below 2^63; it counts the first nodes that "
+                         "are sources")
     return np.ascontiguousarray(np.broadcast_to(counts.astype(np.int64), graphs))
 
 
 def expect_source_shape(shape: tuple, graphs: int) -> None:
     if tuple(shape) not in ((), (graphs,)):
-        raise ValueError(f"causal_sources has shape {tuple(shape)}, expected a number, or ({graphs},)")
+        raise ValueError(f"causal_sources has shape {tuple(shape)}, expected a number, or ({graphs},); pass one for "
+                         "each graph")

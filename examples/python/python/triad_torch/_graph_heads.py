@@ -234,7 +234,12 @@ class PredicateHead(nn.Module):
         """predicate (b, n, edge labels), label (b, n, node labels), roles (b, n, M, 3), links (b, M, M)."""
         first, second, third = roles.unbind(-1)
         pairs = (first[..., :, None] * second[..., None, :]).clamp(max=1)  # a mixture can round to more than 1
-        edges = _noisy_or(torch.einsum("btr,btac->btacr", predicate, pairs))
+        if torch.is_grad_enabled():
+            edges = _noisy_or(torch.einsum("btr,btac->btacr", predicate, pairs))
+        else:  # one token after another, in the memory of the result
+            edges = predicate.new_zeros(*pairs.shape[::2], pairs.shape[3], predicate.shape[2])
+            for p, q in zip(predicate.unbind(1), pairs.unbind(1)):
+                edges += torch.log1p(-KAPPA * p[:, None, None] * q[..., None])
         labels = _noisy_or(torch.einsum("btu,bta->btau", label, third.clamp(max=1)))
         if self.implied is not None:
             labels = self._without_implied(edges, labels, batch.filled)

@@ -29,9 +29,10 @@ def expect_graphs(labels: torch.Tensor, query: torch.Tensor, pad: torch.Tensor |
     for name, x in {"labels": labels, "query": query, **({} if pad is None else {"pad": pad})}.items():
         expect_dense(x, name)
     if labels.dim() != 3 or labels.shape[1] != labels.shape[2]:
-        raise ValueError(f"labels have shape {tuple(labels.shape)}, expected (batch, n, n)")
+        raise ValueError(f"labels have shape {tuple(labels.shape)}, expected (batch, n, n); pad graphs to one size")
     if pad is not None and pad.shape != labels.shape[:2]:
-        raise ValueError(f"pad has shape {tuple(pad.shape)}, expected {tuple(labels.shape[:2])}")
+        raise ValueError(f"pad has shape {tuple(pad.shape)}, expected {tuple(labels.shape[:2])}; pass True for each "
+                         "padding node")
 
 
 def without(pad: torch.Tensor) -> torch.Tensor:
@@ -46,10 +47,10 @@ def edges_asked(query: torch.Tensor, graphs: int, n: int) -> tuple[torch.Tensor,
     PyTorch would count a negative number from the end.  If the values can be read, negative numbers are refused here.
     Otherwise they are replaced by numbers that are out of range, which PyTorch refuses."""
     if query.dtype not in (torch.int64, torch.int32):
-        raise TypeError(f"query is {query.dtype}, expected int64")
+        raise TypeError(f"query is {query.dtype}, expected int64; convert it by .to(torch.int64)")
     if query.dim() != 2 or query.shape[1] not in (2, 3) or (query.shape[1] == 2 and query.shape[0] != graphs):
         raise ValueError(f"query has shape {tuple(query.shape)}, expected ({graphs}, 2), or (any number, 3) with the "
-                         "graph's number first")
+                         "graph's number first; a row asks about one edge")
     graph = query[:, 0] if query.shape[1] == 3 else torch.arange(graphs, device=query.device)
     columns = ((graph, graphs), (query[:, -2], n), (query[:, -1], n))
     if numbers_are_at_hand(query):
@@ -58,5 +59,5 @@ def edges_asked(query: torch.Tensor, graphs: int, n: int) -> tuple[torch.Tensor,
             row = int(wrong[0])
             g, i, j = (int(x[row]) for x, _ in columns)
             raise ValueError(f"query {row} asks about edge ({i}, {j}) of graph {g}, and there are {graphs} graphs of "
-                             f"{n} nodes")
+                             f"{n} nodes; count from 0")
     return tuple(x.where(x >= 0, end) for x, end in columns)

@@ -81,7 +81,8 @@ def chosen() -> str:
     forced = os.environ.get("TRIAD_TORCH_INSTRUCTIONS")
     if forced:
         if forced not in names:
-            raise ImportError(f"triad_torch: TRIAD_TORCH_INSTRUCTIONS is {forced!r}, and there are {', '.join(names)}")
+            raise ImportError(f"triad_torch: TRIAD_TORCH_INSTRUCTIONS is {forced!r}, and there are "
+                              f"{', '.join(names)}; set one of them, or none")
         return forced
     others = [name for name in names if name not in _wanted]
     if others:  # "native", or an instruction set of another processor architecture

@@ -19,7 +19,8 @@ from .attention import has_right
 def _load() -> None:
     version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
     if version < (2, 10):
-        raise ImportError(f"triad_torch needs PyTorch 2.10 or later, and this is {torch.__version__}")
+        raise ImportError(f"triad_torch needs PyTorch 2.10 or later, and this is {torch.__version__}; upgrade it by "
+                          "pip")
     path = str(Path(__file__).parent / "libtriad_torch.so")
     torch.ops.load_library(path)
     operators = ctypes.CDLL(path)
@@ -254,7 +255,8 @@ def draw_seed(generator: torch.Generator | None, device, rate: float) -> torch.T
     the dropout rate is 0, draws nothing and returns an empty tensor."""
     if generator is not None and not isinstance(generator, torch.Generator):
         kind = f"{type(generator).__module__}.{type(generator).__qualname__}"
-        raise TypeError(f"generator is {kind}, expected torch.Generator for tensors")
+        raise TypeError(f"generator is {kind}, expected torch.Generator for tensors; pass "
+                        "torch.Generator().manual_seed(seed)")
     if rate == 0:
         return torch.empty(0, dtype=torch.int64, device=device)
     if generator is None:  # torch.compile can trace this branch

@@ -51,9 +51,9 @@ def products(by: str | None = None) -> str:
     GPUs, with hooks or adapters on a projection, and under torch.export."""
     global by_onednn
     if by not in (None, "auto", "onednn", "pytorch"):
-        raise ValueError(f"by is {by!r}, expected 'auto', 'onednn' or 'pytorch'")
+        raise ValueError(f"by is {by!r}, expected 'auto', 'onednn' or 'pytorch'; leave it out to see who computes")
     if by == "onednn" and refused:
-        raise ValueError(f"by is 'onednn', and oneDNN cannot compute here: {refused}")
+        raise ValueError(f"by is 'onednn', and oneDNN cannot compute here: {refused}; pass 'auto'")
     if by is not None:
         by_onednn = by != "pytorch" and not refused
     return "onednn" if by_onednn else "pytorch"

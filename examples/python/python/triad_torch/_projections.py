@@ -69,7 +69,8 @@ def call(part: nn.Module, name: str, x: torch.Tensor) -> torch.Tensor:
     y = part(x)
     if not isinstance(y, torch.Tensor) or y.shape != x.shape:
         given = f"shape {tuple(y.shape)}" if isinstance(y, torch.Tensor) else type(y).__name__
-        raise ValueError(f"{name} gives {given}, expected a tensor of shape {tuple(x.shape)}")
+        raise ValueError(f"{name} gives {given}, expected a tensor of shape {tuple(x.shape)}; its module must keep "
+                         "the width")
     return y
 
 

@@ -51,8 +51,8 @@ def expect_numbers(x: torch.Tensor, name: str, count: int, pad: torch.Tensor | N
 
 def layers_times(layers: int, tied: bool) -> int:
     """Returns how often all layers of the module are applied."""
-    layers = _checks.one_or_more(layers, "layers")
-    return layers if tied else 1
+    layers = _checks.layer_count(layers, "layers")
+    return layers if _checks.flag(tied, "tied") else 1
 
 
 def waves(n: int, width: int, device: torch.device) -> torch.Tensor:

@@ -17,11 +17,11 @@ _whole = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 def expect_dense(x: torch.Tensor, name: str) -> None:
     """Refuses tensors that are not dense, because the kernels read their numbers from memory."""
     if not isinstance(x, torch.Tensor):
-        raise TypeError(f"{name} is {type(x).__name__}, expected a tensor of PyTorch")
+        raise TypeError(f"{name} is {type(x).__name__}, expected a tensor of PyTorch; pass torch.as_tensor(...)")
     if x.is_nested:
-        raise TypeError(f"{name} is a nested tensor, expected a dense one, as {name}.to_padded_tensor(0.0) makes it")
+        raise TypeError(f"{name} is a nested tensor, expected a dense one; pass {name}.to_padded_tensor(0.0)")
     if x.layout != torch.strided:
-        raise TypeError(f"{name} is of layout {x.layout}, expected a dense tensor, as {name}.to_dense() makes it")
+        raise TypeError(f"{name} is of layout {x.layout}, expected a dense tensor; pass {name}.to_dense()")
     if not torch.compiler.is_compiling() and _computes_by_itself(type(x)):
         kind = f"{type(x).__module__}.{type(x).__qualname__}"
         raise TypeError(f"{name} is {kind}, which has operators of its own; expected a torch.Tensor")
@@ -38,7 +38,7 @@ def expect_type(x: torch.Tensor, name: str) -> torch.dtype:
     """Checks x, and returns the type for computing."""
     expect_dense(x, name)
     if x.dtype not in _computed:
-        raise TypeError(f"{name} is {x.dtype}, expected float32, float64, bfloat16 or float16")
+        raise TypeError(f"{name} is {x.dtype}, expected float32, float64, bfloat16 or float16; convert it by .to")
     _operators.expect_device(x.device, name)
     return _computed[x.dtype]
 
@@ -68,10 +68,10 @@ def _masked(mask, shape: tuple, device) -> torch.Tensor:
         return _nothing(device, torch.bool)
     if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool:
         kind = mask.dtype if isinstance(mask, torch.Tensor) else type(mask).__name__
-        raise TypeError(f"mask is {kind}, expected a bool tensor: True where a triangle takes part")
+        raise TypeError(f"mask is {kind}, expected a bool tensor; pass True where a triangle takes part")
     expect_dense(mask, "mask")
     if mask.device != device:
-        raise ValueError(f"mask lies on {mask.device}, and the rest on {device}")
+        raise ValueError(f"mask lies on {mask.device}, and the rest on {device}; move it by .to(device)")
     try:
         mask = mask.broadcast_to(shape)
     except RuntimeError:
@@ -91,9 +91,9 @@ def bias_argument(bias, x: torch.Tensor, batch, heads, n, triangles, form: int) 
     computed = expect_type(bias, "bias")
     expect_bias_form(form)
     if computed != x.dtype and not torch.is_autocast_enabled(x.device.type):
-        raise TypeError(f"bias is {bias.dtype}, expected {x.dtype} or a type that is computed in it")
+        raise TypeError(f"bias is {bias.dtype}, expected {x.dtype} or a type that is computed in it; convert it by .to")
     if bias.device != x.device:
-        raise ValueError(f"bias lies on {bias.device}, and the rest on {x.device}")
+        raise ValueError(f"bias lies on {bias.device}, and the rest on {x.device}; move it by .to(device)")
     return bias.reshape(_checks.bias_shape(tuple(bias.shape), batch, heads, n, triangles)).to(x.dtype)
 
 
@@ -107,10 +107,11 @@ def _sources(given, batch: int, device) -> torch.Tensor:
         return torch.from_numpy(_checks.source_counts(given, batch)).to(device)
     expect_dense(given, "causal_sources")
     if given.dtype not in _whole:
-        raise TypeError(f"causal_sources is {given.dtype}, expected whole numbers, as int64 has them")
+        raise TypeError(f"causal_sources is {given.dtype}, expected whole numbers; convert them by .to(torch.int64)")
     _checks.expect_source_shape(given.shape, batch)
     if numbers_are_at_hand(given) and given.numel() and (least := int(given.min())) < 0:
-        raise ValueError(f"causal_sources has {least}, expected 0 or more, below 2^63")
+        raise ValueError(f"causal_sources has {least}, expected 0 or more, below 2^63; it counts the first nodes that "
+                         "are sources")
     return given.to(device, torch.int64).expand(batch)
 
 
@@ -153,9 +154,9 @@ def of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
     for name, x in given.items():
         computed = expect_type(x, name)
         if x.dtype != q.dtype and not torch.is_autocast_enabled(q.device.type):
-            raise TypeError(f"{name} is {x.dtype}, and q is {q.dtype}")
+            raise TypeError(f"{name} is {x.dtype}, and q is {q.dtype}; convert one of the two")
         if x.device != q.device:
-            raise ValueError(f"{name} lies on {x.device}, and q on {q.device}")
+            raise ValueError(f"{name} lies on {x.device}, and q on {q.device}; move it by .to(q.device)")
     _expect_shapes({name: tuple(x.shape) for name, x in given.items()}, offsets is not None)
     heads, width = q.shape[-2:]
     if offsets is None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 def numbers(text: str, known: Mapping[str, int], depth: int) -> list[int]:
     """Returns the number of the symbol at each position of a tree of this depth; 0 is an empty position."""
     if not isinstance(text, str):
-        raise TypeError(f"trees: {text!r}, expected texts such as '( A B ( C D ) )'")
+        raise TypeError(f"trees: {text!r}, expected texts such as '( A B ( C D ) )'; pass a list of them")
     row = [0] * (2 ** depth - 1)
     words = re.findall(r"[()]|[^() \t\n\r]+", text)  # other white space is part of a label
 

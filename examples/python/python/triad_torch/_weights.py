@@ -15,7 +15,7 @@ _flat, _own_key = 4, (2, 3)  # numbers of forms, as in attention.py
 def edges_asked(given: Any, n: int) -> tuple[list[int], list[int]]:
     """Returns the sources and the targets of the pairs in return_weights, which are nodes below n."""
     pairs = given.tolist() if hasattr(given, "tolist") else given
-    expected = "expected pairs of nodes, such as [(0, 2), (1, 3)]"
+    expected = "expected pairs of nodes; pass a list such as [(0, 2), (1, 3)]"
     if not isinstance(pairs, (list, tuple)):
         raise TypeError(f"return_weights is {type(given).__name__}, {expected}")
     sources, targets = [], []
@@ -24,7 +24,7 @@ def edges_asked(given: Any, n: int) -> tuple[list[int], list[int]]:
             raise ValueError(f"return_weights contains {pair!r}, {expected}")
         i, j = (_checks.whole(node, "a node in return_weights") for node in pair)
         if not (0 <= i < n and 0 <= j < n):
-            raise ValueError(f"return_weights asks for edge ({i}, {j}), and there are {n} nodes, counted from 0")
+            raise ValueError(f"return_weights asks for edge ({i}, {j}), and there are {n} nodes; count from 0")
         sources.append(i)
         targets.append(j)
     return sources, targets

@@ -8,13 +8,13 @@ import numpy as np
 
 from . import _arrays, _checks, _kernels, _weights
 
-_forms = {"full": 0, "value_ablation": 1, "attention_ablation": 2, "both_ablations": 3, "flat": 4}
+FORMS = {"full": 0, "value_ablation": 1, "attention_ablation": 2, "both_ablations": 3, "flat": 4}
 
 
 def form_number(form: str) -> int:
-    if form not in _forms:
-        raise ValueError(f"form is {form!r}, expected one of {', '.join(_forms)}")
-    return _forms[form]
+    if form not in FORMS:
+        raise ValueError(f"form is {form!r}, expected one of {', '.join(FORMS)}; leave it out for full")
+    return FORMS[form]
 
 
 def has_right(form: int) -> bool:
@@ -26,14 +26,15 @@ def _expect_shapes(shapes: dict[str, tuple], ragged: bool) -> None:
     query = shapes["q"]
     expected = "(rows, heads, width)" if ragged else "(batch, n, n, heads, width)"
     if len(query) != (3 if ragged else 5):
-        raise ValueError(f"q has shape {query}, expected {expected}")
+        raise ValueError(f"q has shape {query}, expected {expected}; reshape it by heads")
     if not ragged and query[1] != query[2]:
-        raise ValueError(f"q has shape {query}: its second and third size are the numbers of nodes, and differ")
+        raise ValueError(f"q has shape {query}: its second and third size are the numbers of nodes, and differ; pad "
+                         "graphs to one size")
     if query[-1] == 0 or query[-2] == 0:
-        raise ValueError(f"q has shape {query}: heads and width are 1 or more")
+        raise ValueError(f"q has shape {query}: heads and width are 1 or more; pass fewer heads or a larger width")
     for name, shape in shapes.items():
         if shape != query:
-            raise ValueError(f"{name} has shape {shape}, and q has {query}")
+            raise ValueError(f"{name} has shape {shape}, and q has {query}; pass the same shape")
 
 
 def sizes_of(offsets, rows: int) -> np.ndarray:
@@ -43,29 +44,29 @@ def sizes_of(offsets, rows: int) -> np.ndarray:
     offsets = np.asarray(_arrays.expect_plain(offsets, "offsets"))
     if offsets.ndim != 1 or offsets.size < 1 or offsets.dtype.kind not in "iu":
         raise ValueError("offsets are whole numbers, one more than there are graphs: 0, then where each graph's edges "
-                         "end")
+                         "end; pass such a list")
     edges = np.diff(offsets.astype(np.int64))
     if offsets[0] != 0 or offsets[-1] != rows or (edges < 0).any():
         raise ValueError(f"offsets go from 0 up to the {rows} rows of q, and these go from {offsets[0]} to "
-                         f"{offsets[-1]}")
+                         f"{offsets[-1]}; count the edges of each graph")
     nodes = np.array([math.isqrt(int(e)) for e in edges], dtype=np.int64)
     for graph in np.flatnonzero(nodes * nodes != edges):
         raise ValueError(f"graph {graph} has {edges[graph]} edges by its offsets, and a complete graph of n nodes has "
-                         "n n")
+                         "n n; pass all edges, with those of a node to itself")
     return nodes
 
 
 def expect_bias_form(form: int) -> None:
-    if form == _forms["flat"]:
+    if form == FORMS["flat"]:
         raise ValueError("bias is given with the form 'flat', expected another form: its scores have no bias; leave "
                          "bias out")
 
 
 def _expect_right(v2, number: int, form: str) -> None:
     if has_right(number) and v2 is None:
-        raise ValueError(f"the form {form!r} needs v2")
+        raise ValueError(f"the form {form!r} needs v2; pass it, or another form")
     if not has_right(number) and v2 is not None:
-        raise ValueError(f"the form {form!r} has no second value: leave v2 out (None)")
+        raise ValueError(f"the form {form!r} has no second value; leave v2 out (None)")
 
 
 def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = None, scale: float | None = None,
@@ -117,8 +118,8 @@ def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = No
     number = form_number(form)
     _expect_right(v2, number, form)
     dropout_p = _checks.rate(dropout_p, "dropout_p")
-    if causal_sources is not None and number == _forms["flat"]:
-        raise ValueError("the form 'flat' has no causal meaning: leave causal_sources out")
+    if causal_sources is not None and number == FORMS["flat"]:
+        raise ValueError("the form 'flat' has no causal meaning; leave causal_sources out")
     if return_weights is not None and offsets is not None:
         raise ValueError("return_weights is given with offsets, expected one of the two; call each graph by itself for "
                          "its weights")
@@ -136,7 +137,7 @@ def _read_all(given: dict[str, Any], ragged: bool) -> dict[str, np.ndarray]:
     arrays = {name: _arrays.read(x, name) for name, x in given.items()}
     for name, x in arrays.items():
         if x.dtype != arrays["q"].dtype:
-            raise TypeError(f"{name} is {x.dtype}, and q is {arrays['q'].dtype}")
+            raise TypeError(f"{name} is {x.dtype}, and q is {arrays['q'].dtype}; convert one of the two")
     _expect_shapes({name: x.shape for name, x in arrays.items()}, ragged)
     return {name: np.ascontiguousarray(_arrays.computed(x)) for name, x in arrays.items()}
 
@@ -145,7 +146,7 @@ def _masked(mask, shape: tuple) -> np.ndarray:
     """Returns bytes of this shape, which are 1 for triangles that are masked out."""
     mask = np.asarray(_arrays.through_dlpack(mask, "mask") if hasattr(mask, "__dlpack__") else mask)
     if mask.dtype != np.bool_:
-        raise TypeError(f"mask is {mask.dtype}, expected bool: True where a triangle takes part")
+        raise TypeError(f"mask is {mask.dtype}, expected bool; pass True where a triangle takes part")
     try:
         mask = np.broadcast_to(mask, shape)
     except ValueError:
@@ -158,7 +159,8 @@ def _bias(bias, query: np.ndarray, form: int, batch: int, n: int | None, triangl
     expect_bias_form(form)
     numbers = _arrays.computed(_arrays.read(bias, "bias"))
     if numbers.dtype != query.dtype:
-        raise TypeError(f"bias is {numbers.dtype}, expected {query.dtype} or a type that is computed in it")
+        raise TypeError(f"bias is {numbers.dtype}, expected {query.dtype} or a type that is computed in it; convert "
+                        "it by astype")
     shape = _checks.bias_shape(numbers.shape, batch, query.shape[-2], n, triangles)
     return np.ascontiguousarray(numbers.reshape(shape))
 

@@ -11,7 +11,8 @@ from torch.nn import functional as F
 
 from . import _checks
 from ._pretrained import Pretrained
-from ._sentences import clipped_offsets
+from ._sentences import clipped_offsets, expect_numbers
+from ._torch_attention import expect_dense
 from .modules import FuseAttention
 
 PAD, EOS = 1, 2  # numbers of the padding and of the end of a sentence, as in fairseq
@@ -144,6 +145,8 @@ class _Half(nn.Module):
 
 def _numbers(fuse: bool | Sequence[int], layers: int, name: str) -> list[int]:
     """Returns the numbers of the layers with fuse-attention, from 1."""
+    if not isinstance(fuse, (bool, Sequence)) or isinstance(fuse, str):
+        raise TypeError(f"{name}: {fuse!r}, expected True, False or a list of numbers of layers; pass one of them")
     numbers = list(range(1, layers + 1)) if fuse is True else [] if fuse is False else [
         _checks.whole(k, name) for k in fuse]
     if any(not 1 <= k <= layers for k in numbers):
@@ -184,15 +187,16 @@ class FusedTransformer(Pretrained):
                  encoder_link: str = "previous", decoder_link: str = "previous") -> None:
         super().__init__()
         width, heads = _checks.width_and_heads(width, heads)
-        layers = _checks.one_or_more(layers, "layers")
-        above = layers if decoder_layers is None else _checks.one_or_more(decoder_layers, "decoder_layers")
+        layers, tied = _checks.layer_count(layers, "layers"), _checks.flag(tied, "tied")
+        above = layers if decoder_layers is None else _checks.layer_count(decoder_layers, "decoder_layers")
+        tied_output = _checks.flag(tied_output, "tied_output")
         sources, targets = _checks.counts(sources=sources, targets=targets)
         if min(sources, targets) <= EOS:
             raise ValueError(f"sources and targets are {sources} and {targets}, expected {EOS + 1} or more, with the "
-                             "tokens for padding and for the end of a sentence")
+                             "tokens for padding and for the end of a sentence; count them in")
         reach = _checks.none_or_more(reach, "reach")
         if width < 4 and not reach:
-            raise ValueError(f"width is {width}, expected 4 or more for the vectors of positions")
+            raise ValueError(f"width is {width}, expected 4 or more for the vectors of positions; pass a larger one")
         fuse = _numbers(fuse_encoder, layers, "fuse_encoder"), _numbers(fuse_decoder, above, "fuse_decoder")
         for name, value, known in (("norm", norm, ("after", "before")), ("encoder_link", encoder_link, LINKS),
                                    ("decoder_link", decoder_link, LINKS)):
@@ -231,14 +235,17 @@ class FusedTransformer(Pretrained):
 
     def encode(self, source: torch.Tensor) -> torch.Tensor:
         """source int64 (b, s).  Returns the states after the last layer of the encoder, (b, s, width)."""
-        _expect_tokens(source, "source")
+        _expect_tokens(source, "source", self.config["sources"])
         real = source != PAD
         return self.encoder(self.encoder.first_state(source) * real[..., None], real[:, None, None, :])
 
     def decode(self, previous: torch.Tensor, memory: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
         """previous int64 (b, t): the end of a sentence, then the target without its last token.  memory is the result
         of encode(source).  Returns logits (b, t, targets)."""
-        _expect_tokens(previous, "previous")
+        _expect_tokens(previous, "previous", self.config["targets"])
+        if len(previous) != len(source) or len(memory) != len(source):
+            raise ValueError(f"previous: {len(previous)} sentences, expected {len(source)}, those of source; pass both "
+                             "of one batch")
         n = previous.shape[1]
         before = torch.ones(n, n, dtype=torch.bool, device=previous.device).tril()
         allowed = before & (previous != PAD)[:, None, None, :]
@@ -255,24 +262,39 @@ class FusedTransformer(Pretrained):
         return self.decode(previous, self.encode(source), source)
 
     @torch.no_grad()
-    def greedy(self, source: torch.Tensor, most: int = 100, forbidden: Sequence[int] = (PAD,)) -> torch.Tensor:
+    def greedy(self, source: torch.Tensor, most: int = 100, forbidden: Sequence[int] = (PAD,),
+               least: int = 0) -> torch.Tensor:
         """Returns the targets that take the likeliest token at each step, int64 (b, up to most + 1).  They begin with
-        the end of a sentence.  A finished sentence is followed by padding.  Tokens in `forbidden` are never taken.
+        the end of a sentence.  A finished sentence is followed by padding.  Tokens in `forbidden` are never
+        taken.  A target has `least` tokens or more before its end.
         Each step computes all steps before it again; the programs in C++ keep their states."""
         if _checks.whole(most, "most") < 0:
-            raise ValueError(f"most is {most}, expected 0 or more, the largest number of tokens after the first")
+            raise ValueError(f"most is {most}, expected 0 or more, the largest number of tokens after the first; pass "
+                             "a larger number")
+        least, count = _checks.none_or_more(least, "least"), self.config["targets"]
+        for token in forbidden:
+            if not 0 <= _checks.whole(token, "a forbidden token") < count or token == EOS:
+                raise ValueError(f"forbidden: {token}, expected a token from 0 to {count - 1} other than {EOS}; leave "
+                                 "it out")
+        _expect_tokens(source, "source", self.config["sources"])
         memory = self.encode(source)
         tokens = source.new_full((source.shape[0], 1), EOS)
         finished = torch.zeros_like(tokens[:, 0], dtype=torch.bool)
         while tokens.shape[1] <= most and not bool(finished.all()):
             logits = self.decode(tokens, memory, source)[:, -1]
             logits[:, list(forbidden)] = -torch.inf
+            if tokens.shape[1] <= least:
+                logits[:, EOS] = -torch.inf
             best = logits.argmax(-1).masked_fill(finished, PAD)
             tokens, finished = torch.cat([tokens, best[:, None]], 1), finished | (best == EOS)
         return tokens
 
 
-def _expect_tokens(tokens: torch.Tensor, name: str) -> None:
+def _expect_tokens(tokens: torch.Tensor, name: str, count: int) -> None:
+    expect_dense(tokens, name)
     if tokens.dim() != 2 or tokens.is_floating_point() or tokens.dtype == torch.bool:
         raise ValueError(f"{name} is {tokens.dtype} of shape {tuple(tokens.shape)}, expected whole numbers (batch, "
                          "tokens); pad sentences by token 1")
+    if tokens.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} is {tokens.dtype}, expected int64; convert it by .to(torch.int64)")
+    expect_numbers(tokens, name, count)

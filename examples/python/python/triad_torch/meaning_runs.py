@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from . import _checks
-from ._checkpoint_names import both, expect_texts, of_edge_layer, renamed, rest_of_layer
+from ._checkpoint_names import both, expect_texts, fill, flag, form_of, of_edge_layer, renamed, rest_of_layer, setting
 from ._sentences import FIRST_WORD, UNKNOWN, numbered
 from .meanings import SentenceGraph, SentenceToGraph
 from .parser_runs import PAD
@@ -121,8 +121,17 @@ class MeaningRun:
 
 
 def meaning_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, words: dict) -> MeaningRun:
-    model, form = settings.get("model", "edge-transformer"), settings.get("attention", "full").replace("-", "_")
-    predicates = settings["head"] == "predicates"
+    model, form = settings.get("model", "edge-transformer"), form_of(settings, path)
+    predicates = setting(settings, "head", ("predicates", "edges"), path) == "predicates"
+    if type(words["isolated"]) is not bool:
+        raise ValueError(f"{path}: isolated {words['isolated']!r}, expected true or false; the file is damaged, so "
+                         "train again")
+    count = FIRST_WORD + len(words["tokens"])
+    for name, least, end in (("spans", 2, 2**31), ("queried", UNKNOWN, count)):
+        numbers = words.get(name, [])
+        if not isinstance(numbers, list) or any(type(x) is not int or not least <= x < end for x in numbers):
+            raise ValueError(f"{path}: {name} of the vocabulary, expected whole numbers from {least} to {end - 1}; the "
+                             "file is damaged, so train again")
     internal = int(words["isolated"]) + len(words["spans"])
     threshold = settings.get("threshold", 0.5)
     if not 0 <= threshold <= 1:
@@ -133,11 +142,11 @@ def meaning_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, wo
     module = SentenceToGraph(
         FIRST_WORD + len(words["tokens"]), max(1, len(words["relations"])), internal + len(words["labels"]),
         len(words["graph_labels"]), settings["slots"], settings["width"], settings["heads"], settings["layers"],
-        settings["hidden_factor"] * settings["width"], 0.0, tied=settings["tied"], max_offset=settings["max_offset"],
-        trunk=model, head=settings["head"],
-        lists=settings["lists_after"] if predicates and settings["lists"] else None,
-        anchored_slots=predicates and settings.get("slot_form") == "anchors",
-        implied_labels=predicates and settings.get("implied_labels", False), form=form)
+        settings["hidden_factor"] * settings["width"], 0.0, tied=flag(settings, "tied", path),
+        max_offset=settings["max_offset"], trunk=model, head=settings["head"],
+        lists=settings["lists_after"] if predicates and flag(settings, "lists", path) else None,
+        anchored_slots=predicates and setting(settings, "slot_form", ("nodes", "anchors"), path, "nodes") == "anchors",
+        implied_labels=predicates and flag(settings, "implied_labels", path, False), form=form)
     outside = {f"encoder.{table}": f"trunk.{table}.weight" for table in
                ("tokens", "left_tokens", "right_tokens", "relations")}
     outside |= {"pairs.relations": "trunk.relations.weight", "head.pointers.words": "head.pointers.words.weight"}
@@ -152,9 +161,7 @@ def meaning_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, wo
         for number, part in enumerate(("query", "key", "value", "output")):
             layer |= both(f"attention.{part}", f"attention.linears.{number}")
     state = {renamed(name, (outside, layer), path, "trunk.layers"): x for name, x in weights.items()}
-    # A checkpoint has no tensors without elements, such as those of the head's map to no labels.
-    state |= {name: x for name, x in module.state_dict().items() if x.numel() == 0}
-    module.load_state_dict(state)
+    fill(module, state, path)
     queried = frozenset(words["queried"]) if "queried" in words else None
     of_word = {each["word"]: each["labels"] for each in words.get("word_labels", [])}
     return MeaningRun(module.eval(), words["tokens"], words["relations"], words["labels"], words["graph_labels"],

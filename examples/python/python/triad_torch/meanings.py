@@ -148,8 +148,10 @@ class SentenceToGraph(Pretrained):
                  anchored_slots: bool = False, implied_labels: bool = False, form: str = "full") -> None:
         super().__init__()
         width, heads = _checks.width_and_heads(width, heads)
-        tokens, edge_labels, layers, reach = _checks.counts(tokens=tokens, edge_labels=edge_labels, layers=layers,
-                                                            max_offset=max_offset)
+        tokens, edge_labels, reach = _checks.counts(tokens=tokens, edge_labels=edge_labels, max_offset=max_offset)
+        layers, tied = _checks.layer_count(layers, "layers"), _checks.flag(tied, "tied")
+        anchored_slots = _checks.flag(anchored_slots, "anchored_slots")
+        implied_labels = _checks.flag(implied_labels, "implied_labels")
         node_labels, graph_labels, slots = (
             _checks.none_or_more(value, name) for value, name in
             ((node_labels, "node_labels"), (graph_labels, "graph_labels"), (slots, "slots")))
@@ -189,7 +191,7 @@ class SentenceToGraph(Pretrained):
         real = torch.ones_like(tokens, dtype=torch.bool) if pad is None else ~pad
         asked = real if queried is None else queried
         n, count = tokens.shape[1], asked.sum(1)
-        most = int(count.max()) if count.numel() else 0
+        most = n if queried is None else int(count.max())
         first = asked.logical_not().to(torch.int8).argsort(dim=1, stable=True)[:, :most]
         slots = torch.arange(n, n + self.slots, device=tokens.device).expand(len(tokens), -1)
         member = torch.arange(most, device=tokens.device) < count[:, None]
@@ -250,6 +252,7 @@ class SentenceToGraph(Pretrained):
 
         The program's preset `cfq-queries` has bag=0.5, and pointers=1.2 from when 60 % of the training sentences are
         right."""
+        bag, pointers = _checks.weight(bag, "bag"), _checks.weight(pointers, "pointers")
         scores = self(tokens, queried, pad)
         if bag and scores.bag is None:
             raise ValueError(f"bag: {bag}, expected 0 with the head \"edges\"; leave it out")
@@ -259,8 +262,8 @@ class SentenceToGraph(Pretrained):
         b = len(tokens)
         if len(edges) != b or (labels is not None and len(labels) != b):
             given = len(edges) if len(edges) != b else len(labels or ())
-            raise ValueError(f"{'edges' if len(edges) != b else 'labels'}: {given} sentences, expected {b}, one list "
-                             "for each row of tokens")
+            raise ValueError(f"{'edges' if len(edges) != b else 'labels'}: {given} sentences, expected {b}; pass one "
+                             "list for each row of tokens")
         real = scores.columns >= 0
         at = self._places(scores.columns)
         of_pairs = _marked(scores.edges, [
@@ -274,7 +277,8 @@ class SentenceToGraph(Pretrained):
         total = (self.head.misses(scores.edges, of_pairs)[both].sum()
                  + self.head.misses(scores.labels, of_nodes)[real].sum())
         if bag and scores.bag is not None:
-            total = total + bag * self.head.misses(scores.bag, of_pairs.flatten(1, 2).amax(1)).sum()
+            any_pair = of_pairs.flatten(1, 2).any(1).to(scores.bag)
+            total = total + bag * self.head.misses(scores.bag, any_pair).sum()
         if pointers and scores.pointers is not None:
             own = scores.pointers.diagonal(dim1=1, dim2=2)
             late = torch.arange(real.shape[1], device=real.device) < real.shape[1] - self.slots
@@ -286,8 +290,8 @@ class SentenceToGraph(Pretrained):
     def _graph_loss(self, logits: torch.Tensor, graph: torch.Tensor) -> torch.Tensor:
         if not _arrays.is_torch(graph) or graph.dtype != torch.int64 or graph.shape != logits.shape[:1]:
             raise ValueError(f"graph: {getattr(graph, 'dtype', type(graph).__name__)} "
-                             f"{tuple(getattr(graph, 'shape', ()))}, expected int64 ({len(logits)},), a label for each "
-                             "sentence")
+                             f"{tuple(getattr(graph, 'shape', ()))}, expected int64 ({len(logits)},); pass a label "
+                             "for each sentence")
         if (wrong := outside(graph, logits.shape[1], graph < 0)) is not None:
             raise ValueError(f"graph: {wrong}, expected a label below {logits.shape[1]}; make the model with "
                              "graph_labels=")

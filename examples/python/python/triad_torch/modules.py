@@ -87,7 +87,8 @@ class TriangularAttention(nn.Module):
         True for padding nodes, pass mask=~pad[:, None, :, None]."""
         expect_dense(x, "x")
         if x.dim() != 4 or x.shape[1] != x.shape[2] or x.shape[3] != self.width:
-            raise ValueError(f"x has shape {tuple(x.shape)}, expected (batch, n, n, {self.width})")
+            raise ValueError(f"x has shape {tuple(x.shape)}, expected (batch, n, n, {self.width}); it has a state for "
+                             "each pair of nodes")
         b, n, _, d = x.shape
         rate = self.dropout if self.training else 0.0
         parts = [self.linears[name] for name in (*self._stacked, self._output)]
@@ -263,14 +264,14 @@ def fuse_attention(u: torch.Tensor, states: torch.Tensor, dropout_p: float = 0.0
         expect_type(x, name)
         if x.dim() != 3:
             raise ValueError(f"{name} has shape {tuple(x.shape)}, expected three axes: u (rows, heads, d), "
-                             "states (layers, rows, d)")
+                             "states (layers, rows, d); flatten the others")
     if states.dtype != u.dtype and not torch.is_autocast_enabled(u.device.type):
-        raise TypeError(f"states are {states.dtype}, and u is {u.dtype}")
+        raise TypeError(f"states are {states.dtype}, and u is {u.dtype}; convert one of the two")
     if states.device != u.device:
-        raise ValueError(f"states lie on {states.device}, and u on {u.device}")
+        raise ValueError(f"states lie on {states.device}, and u on {u.device}; move them by .to(u.device)")
     if states.shape[0] < 1 or states.shape[1] != u.shape[0] or states.shape[2] != u.shape[2]:
         raise ValueError(f"states have shape {tuple(states.shape)}, expected (1 or more layers, {u.shape[0]}, "
-                         f"{u.shape[2]})")
+                         f"{u.shape[2]}); stack the states of all layers")
     rate = _checks.rate(dropout_p, "dropout_p")
     computed = expect_type(u, "u")
     seed = _operators.draw_seed(generator, u.device, rate)
@@ -302,7 +303,7 @@ class FuseAttention(nn.Module):
         expect_dense(states, "states")
         if x.shape[-1] != self.width or states.shape[1:] != x.shape or states.shape[0] < 1:
             raise ValueError(f"x has shape {tuple(x.shape)} and states {tuple(states.shape)}, expected "
-                             f"(..., {self.width}) and (1 or more layers, ..., the same)")
+                             f"(..., {self.width}) and (1 or more layers, ..., the same); stack the states")
         heads, k = self.heads, self.width // self.heads
         q = self.q_proj(x).reshape(-1, heads, k) * k ** -0.5
         dropout = self.dropout if self.training else 0.0, generator

@@ -34,13 +34,14 @@ def maximum_arborescence(scores: Any, roots: str = "one") -> np.ndarray:
         raise ValueError(f"roots: {roots!r}, expected 'one' or 'any'; leave it out for one root")
     if _arrays.is_torch(scores):
         if scores.is_complex() or scores.dtype == torch.bool:
-            raise TypeError(f"scores are {scores.dtype}, expected real numbers")
+            raise TypeError(f"scores are {scores.dtype}, expected real numbers; convert them by float()")
         scores = scores.detach().cpu().double().numpy()
     values = np.asarray(scores)
     if values.ndim != 2 or values.shape[0] != values.shape[1]:
-        raise ValueError(f"scores have shape {tuple(values.shape)}, expected (n, n): a row of heads for each token")
+        raise ValueError(f"scores have shape {tuple(values.shape)}, expected (n, n); pass a row of heads for each "
+                         "token")
     if values.dtype.kind not in "fiu":
-        raise TypeError(f"scores are {values.dtype}, expected real numbers")
+        raise TypeError(f"scores are {values.dtype}, expected real numbers; convert them by float()")
     values = np.ascontiguousarray(values, dtype=np.float64)
     heads = np.empty(len(values), dtype=np.int64)
     _kernels.run("triad_arborescence", len(values), _arrays.address(values), int(roots == "one"),
@@ -234,4 +235,5 @@ def _expect_heads(heads: torch.Tensor, pad: torch.Tensor | None) -> None:
     if pad is not None and numbers_are_at_hand(heads):
         wrong = pad.gather(1, heads) & ~pad
         if bool(wrong.any()):
-            raise ValueError(f"heads: {int(heads[wrong][0])}, which is padding, expected a token of the sentence")
+            raise ValueError(f"heads: {int(heads[wrong][0])}, which is padding, expected a token of the sentence; "
+                             "count from 0")

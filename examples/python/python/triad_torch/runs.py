@@ -45,14 +45,15 @@ def load(folder: str | os.PathLike, averages: bool = True) -> AnyRun:
     path = Path(folder)
     if path.is_dir():
         path = path / "model.safetensors"
-    if not path.exists():
+    if not path.is_file():
         raise ValueError(f"{path}: no such file; give the folder that a program's `train --out` wrote")
     tensors, texts = read_safetensors(path)
-    if not texts.get("format", "").startswith("triad-checkpoint"):
+    if not str(texts.get("format")).startswith("triad-checkpoint"):
         raise ValueError(f"{path}: not a checkpoint of triad; load another program's weights by load_state_dict")
     try:
         return _run_of(path, tensors, texts, averages)
-    except (KeyError, TypeError, AttributeError, RuntimeError, AssertionError, IndexError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, RuntimeError, AssertionError, IndexError, OverflowError,
+            ValueError) as error:
         if str(error).startswith(f"{path}: "):
             raise
         first = " ".join(line.strip() for line in str(error).splitlines()[:2])  # a RuntimeError lists every parameter

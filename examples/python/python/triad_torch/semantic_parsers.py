@@ -57,6 +57,8 @@ class _SemanticParser(Pretrained):
         super().__init__()
         tokens, roles, categories, noun_types, verbs = _checks.counts(tokens=tokens, roles=roles, categories=categories,
                                                                       noun_types=noun_types, verbs=verbs)
+        verb_from_word, learn_all = (_checks.flag(verb_from_word, "verb_from_word"),
+                                     _checks.flag(learn_all, "learn_all"))
         fixed = None if learn_all or tokens <= FIXED_WORD else FIXED_WORD
         self.word_emb, self.verb_from_word = nn.Embedding(tokens, width, padding_idx=fixed), verb_from_word
         self.positional_dropout = nn.Dropout(_checks.rate(positional_dropout, "positional_dropout"))
@@ -173,6 +175,7 @@ class EdgeSemanticParser(_SemanticParser):
         width, heads = _checks.width_and_heads(width, heads)
         super().__init__(tokens, roles, categories, noun_types, verbs, width, positional_dropout, verb_from_word,
                          learn_all)
+        from_parent, released = _checks.flag(from_parent, "from_parent"), _checks.flag(released, "released")
         if encoding not in ("relational", "positional"):
             raise ValueError(f"encoding: {encoding!r}, expected 'relational' or 'positional'; pass one of the two")
         self.config = {"tokens": tokens, "roles": roles, "categories": categories, "noun_types": noun_types,

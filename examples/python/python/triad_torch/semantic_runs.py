@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from . import _checks
-from ._checkpoint_names import both, of_edge_layer, of_transformer_layer, renamed, stacked
+from ._checkpoint_names import both, fill, flag, form_of, of_edge_layer, of_transformer_layer, renamed, setting, stacked
 from .semantic_parsers import EdgeSemanticParser, TransformerSemanticParser
 
 MODELS = ("edge-transformer", "transformer", "universal-transformer")
@@ -116,21 +116,26 @@ class SemanticRun:
 
 
 def semantic_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, words: dict) -> SemanticRun:
-    model, form = settings["model"], settings.get("attention", "full").replace("-", "_")
+    model = settings["model"]
+    form = form_of(settings, path)
     names = zip(("tokens", "roles", "categories", "noun_types", "verbs"), ("tokens", *KINDS))
     sizes: dict[str, Any] = {ours: 1 + len(words[theirs]) for ours, theirs in names}
     sizes |= {"width": settings["width"], "heads": settings["heads"], "layers": settings["layers"],
-              "hidden": settings["hidden_factor"] * settings["width"], "tied": settings["tied"], "dropout": 0.0,
+              "hidden": settings["hidden_factor"] * settings["width"], "tied": flag(settings, "tied", path),
+              "dropout": 0.0,
               "positional_dropout": 0.0,
-              "verb_from_word": settings.get("verb_from_word", False), "learn_all": settings["learn_all"]}
+              "verb_from_word": flag(settings, "verb_from_word", path, False),
+              "learn_all": flag(settings, "learn_all", path)}
     outside = {"encoder.tokens": "word_emb.weight", **both("labels.verb", "decode_verb_name")}
     for name in KINDS[:3]:
         outside |= both(f"labels.{name}", f"decode_{name}")
     module: EdgeSemanticParser | TransformerSemanticParser
     if model == "edge-transformer":
+        arcs = setting(settings, "arcs", ("from child", "from parent"), path)
+        of_layer = setting(settings, "form", ("released", "paper"), path)
         module = EdgeSemanticParser(max_offset=settings.get("max_offset", 16), encoding=settings["encoding"],
-                                    from_parent=settings["arcs"] == "from parent",
-                                    released=settings["form"] == "released", form=form, **sizes)
+                                    from_parent=arcs == "from parent", released=of_layer == "released", form=form,
+                                    **sizes)
         outside |= {"encoder.relations": "encoder.spatial_relations_builder.rel_embeddings.weight",
                     **both("encoder.left", "encoder.left_linear"), **both("encoder.right", "encoder.right_linear"),
                     **both("parent", "decode_parent")}
@@ -145,5 +150,5 @@ def semantic_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, w
     state = {renamed(name, (outside, layer), path, layers): x for name, x in weights.items()}
     if model == "universal-transformer":
         state = {name.replace(".layers.0.", ".layer."): x for name, x in state.items()}
-    module.load_state_dict(state)
+    fill(module, state, path)
     return SemanticRun(module.eval(), words["tokens"], {name: words[name] for name in KINDS}, settings)

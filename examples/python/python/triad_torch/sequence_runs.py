@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from . import _checks
-from ._checkpoint_names import both, expect_texts, no_place
+from ._checkpoint_names import both, expect_texts, fill, flag, no_place, setting
 from ._sentences import FIRST_WORD, UNKNOWN, numbered
 from .fused import EOS, PAD, FusedTransformer
 
@@ -38,10 +38,11 @@ class SequenceRun:
     def translate(self, sentences: Iterable[Sequence[str]], batch: int = 64, unknown: bool = False,
                   most: int | None = None) -> list[list[str]]:
         """Returns the words of the likeliest translation, one token after another, like `predict --beam 1`, of each
-        sentence, a list of words.
+        sentence, a list of words.  The answer to a sentence without words has none.
 
         `batch` sentences are computed at a time, 1 or more; unknown is that of numbers().
-        most  tokens of a translation at most, with the end of the sentence; None: self.longest."""
+        most  tokens of a translation at most, with the end of the sentence; None: self.longest.  A run that was trained
+              with --max-length or --max-length-factor does not tell load() so."""
         given = [sentence if isinstance(sentence, str) else list(sentence) for sentence in sentences]
         numbers = [self.numbers(sentence, unknown) for sentence in given]
         batch = _checks.batch_size(batch, "sentences")
@@ -51,22 +52,28 @@ class SequenceRun:
             part = numbers[begin:begin + batch]
             n = max(map(len, part))
             source = torch.tensor([row + [PAD] * (n - len(row)) for row in part], device=device)
-            tokens = self.module.greedy(source, self.longest if most is None else most, (BEGIN, PAD))
-            found += [[names[token] for token in row[1:] if token not in (PAD, EOS)] for row in tokens.tolist()]
+            tokens = self.module.greedy(source, self.longest if most is None else most, (BEGIN, PAD), 1).tolist()
+            found += [[names[token] for token in row[1:] if token not in (PAD, EOS)] if len(words) > 1 else []
+                      for row, words in zip(tokens, part)]
         return found
 
 
 def sequence_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, words: dict) -> SequenceRun:
     for side in ("source", "target"):
-        expect_texts(words[side].get("tokens", []), f"tokens of the {side}", path)
+        # The dictionary of a user may have a token twice if it says so; the later number counts.
+        expect_texts(words[side]["tokens"], f"tokens of the {side}", path, not words[side].get("overwriting"))
         for kind in ("merges", "plain", "published"):
             if words[side].get(kind):
                 raise ValueError(f"{path}: a {side} with {kind!r}, expected words alone, which is what load() reads; "
                                  "`predict` of the program that trained it answers")
     sizes = {"width": settings["width"], "heads": settings["heads"], "layers": settings["encoder_layers"],
              "hidden": settings["hidden"], "decoder_layers": settings["decoder_layers"]}
-    looks_back = {side: settings["fuse"] in (side, "both") for side in ("source", "target")}
-    accumulates, only_top = settings["accumulate"], settings["only_top"]
+    looks_back = {side: setting(settings, "fuse", ("source", "target", "both", "none"), path) in (side, "both")
+                  for side in ("source", "target")}
+    accumulates, only_top = flag(settings, "accumulate", path), flag(settings, "only_top", path)
+    longest = words["longest_target"]
+    if type(longest) is not int or longest < 1:
+        raise ValueError(f"{path}: longest_target {longest!r}, expected 1 or more; the file is damaged, so train again")
     fuse = {side: [] if accumulates or not looks_back[side] else [settings[f"{half}_layers"]] if only_top else True
             for side, half in (("source", "encoder"), ("target", "decoder"))}
     link = {side: "sum" if accumulates and looks_back[side] else "previous" for side in ("source", "target")}
@@ -74,12 +81,13 @@ def sequence_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, w
         link["source"] = "weighted"
     module = FusedTransformer(
         FIRST_WORD + len(words["source"]["tokens"]), FIRST_WORD + len(words["target"]["tokens"]), **sizes,
-        fuse_encoder=fuse["source"], fuse_decoder=fuse["target"], tied_output=settings["tie_output"], dropout=0.0,
-        norm=settings["norm"], reach=REACH if settings["relative"] else 0,
+        fuse_encoder=fuse["source"], fuse_decoder=fuse["target"], tied_output=flag(settings, "tie_output", path),
+        dropout=0.0,
+        norm=settings["norm"], reach=REACH if flag(settings, "relative", path) else 0,
         tied=settings["model"] == "universal-transformer", encoder_link=link["source"], decoder_link=link["target"])
-    module.load_state_dict({_module_name(name, path): x for name, x in weights.items()})
+    fill(module, {_module_name(name, path): x for name, x in weights.items()}, path)
     return SequenceRun(module.eval(), words["source"]["tokens"], words["target"]["tokens"],
-                       3 * words["longest_target"] + 10, settings)
+                       3 * longest + 10, settings)
 
 
 _outside = {"source.table": "encoder.embed_tokens.weight", "target.table": "decoder.embed_tokens.weight",

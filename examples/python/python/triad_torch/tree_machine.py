@@ -169,16 +169,17 @@ class TreeMachine(Pretrained):
         symbols, steps = _checks.whole(symbols, "symbols"), _checks.one_or_more(steps, "steps")
         width, heads = _checks.width_and_heads(width, heads)
         if symbols < 2:
-            raise ValueError(f"symbols is {symbols}, expected 2 or more: the empty position and another")
+            raise ValueError(f"symbols is {symbols}, expected 2 or more; count the empty position")
         given = symbols if fillers is None else _checks.whole(fillers, "fillers")
         if given < symbols:
-            raise ValueError(f"fillers is {given}, expected {symbols} or more, a dimension for each symbol")
+            raise ValueError(f"fillers is {given}, expected {symbols} or more, a dimension for each symbol; leave it "
+                             "out")
         for name, value, known in (("activation", activation, ("gelu", "relu")),
                                    ("operation_choice", operation_choice, ("softmax", "gumbel")),
                                    ("argument_choice", argument_choice, ("softmax", "gumbel", "gumbel-released")),
                                    ("root", root, ("scores", "distribution"))):
             if value not in known:
-                raise ValueError(f"{name} is {value!r}, expected {' or '.join(known)}")
+                raise ValueError(f"{name} is {value!r}, expected {' or '.join(known)}; pass one of them")
         if empty_tree and argument_choice == "gumbel-released":
             raise ValueError("argument_choice is 'gumbel-released' with an empty tree, expected softmax or gumbel; the "
                              "released softmax over arguments has no place for it")
@@ -225,10 +226,10 @@ class TreeMachine(Pretrained):
         """Returns the result of forward(), and what the machine did in each step."""
         expect_dense(trees, "trees")
         if trees.dtype != torch.int64:
-            raise TypeError(f"trees are {trees.dtype}, expected int64")
+            raise TypeError(f"trees are {trees.dtype}, expected int64; convert them by .to(torch.int64)")
         if trees.dim() != 2 or trees.shape[1] != self.count:
             raise ValueError(f"trees have shape {tuple(trees.shape)}, expected (trees, {self.count}), a symbol for "
-                             "each position")
+                             "each position; fill up with 0")
         _expect_symbols(trees, "trees", self.config["symbols"])
         machine, agent, fillers = self.dtm, self.dtm.nta, self.tpr.filler_emb.weight
         of_operation, of_argument = self._expect_settings(temperature, recency)
@@ -262,9 +263,10 @@ class TreeMachine(Pretrained):
             _checks.expect_number(value, name)
             if not 0 <= value < math.inf or (name == "temperature" and value == 0):
                 raise ValueError(f"{name} is {value}, expected a finite number, "
-                                 f"{'above 0' if name == 'temperature' else '0 or more'}")
+                                 f"{'above 0' if name == 'temperature' else '0 or more'}; leave it out")
         if recency and self.choices[1] == "gumbel-released":
-            raise ValueError(f"recency is {recency}, expected 0 with gumbel-released, whose softmax is not over trees")
+            raise ValueError(f"recency is {recency}, expected 0 with gumbel-released, whose softmax is not over "
+                             "trees; leave it out")
         return both
 
     def _chosen(self, scores: torch.Tensor, choice: str, temperature: float) -> torch.Tensor:
@@ -284,7 +286,7 @@ class TreeMachine(Pretrained):
             raise ValueError(f"targets: {targets.dtype} {tuple(targets.shape)}, expected torch.int64 "
                              f"{tuple(scores.shape[:-1])}; pass the symbol of each position")
         if not 0 <= empty_weight < math.inf:
-            raise ValueError(f"empty_weight is {empty_weight}, expected 0 or more, and finite")
+            raise ValueError(f"empty_weight is {empty_weight}, expected 0 or more, and finite; leave it out")
         _expect_symbols(targets, "targets", scores.shape[-1])
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
         filled = targets != EMPTY

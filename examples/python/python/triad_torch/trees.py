@@ -26,11 +26,12 @@ def positions(branching: int, depth: int) -> int:
     """Returns the number of positions of a tree."""
     branching, depth = _checks.whole(branching, "branching"), _checks.whole(depth, "depth")
     if branching < 2 or depth < 1:
-        raise ValueError(f"branching is {branching} and depth {depth}, expected 2 or more and 1 or more")
+        raise ValueError(f"branching is {branching} and depth {depth}, expected 2 or more and 1 or more; pass larger "
+                         "ones")
     count = (branching ** depth - 1) // (branching - 1)
     if count >= 2 ** 31:
         raise ValueError(f"a tree of branching {branching} and depth {depth} has {count} positions, too many for an "
-                         "array")
+                         "array; pass a smaller depth")
     return count
 
 
@@ -67,7 +68,8 @@ class Roles:
         count = positions(branching, depth)
         width, seed = count if width is None else _checks.whole(width, "width"), _checks.whole(seed, "seed")
         if width < count:
-            raise ValueError(f"width is {width}, and {count} roles can be orthonormal in {count} dimensions or more")
+            raise ValueError(f"width is {width}, and {count} roles can be orthonormal in {count} dimensions or more; "
+                             "leave width out")
         vectors, shifts = np.empty((count, width)), np.empty((branching, width, width))
         _kernels.run("triad_make_roles", branching, depth, width, seed % 2**64, _arrays.address(vectors),
                      _arrays.address(shifts))
@@ -82,7 +84,7 @@ class Roles:
         vectors = np.array(given, dtype=np.float64, order="C")
         count = positions(branching, depth)
         if vectors.ndim != 2 or vectors.shape[0] != count:
-            raise ValueError(f"vectors have shape {vectors.shape}, expected ({count}, width): one role a position")
+            raise ValueError(f"vectors have shape {vectors.shape}, expected ({count}, width); pass one role a position")
         shifts = np.empty((branching, vectors.shape[1], vectors.shape[1]))
         _kernels.run("triad_make_shifts", branching, depth, vectors.shape[1], exactness, _arrays.address(vectors),
                      _arrays.address(shifts))
@@ -103,12 +105,12 @@ class Roles:
         else:
             axis, size, expected = -2, self.count, f"(..., {self.count}, filler)"
         if len(x.shape) < 2 or x.shape[axis] != size:
-            raise ValueError(f"{name} has shape {tuple(x.shape)}, expected {expected}")
+            raise ValueError(f"{name} has shape {tuple(x.shape)}, expected {expected}; make it by bind, plant or cons")
 
     def _expect_child(self, c: int) -> int:
         c = _checks.whole(c, "c")
         if not 0 <= c < self.branching:
-            raise ValueError(f"child {c} is asked for, and a node has {self.branching} children, counted from 0")
+            raise ValueError(f"child {c} is asked for, and a node has {self.branching} children; count from 0")
         return c
 
     def _like(self, x, which: str):
@@ -131,7 +133,7 @@ class Roles:
 
 def _expect_roles(roles, call: str) -> None:
     if not isinstance(roles, Roles):
-        raise TypeError(f"roles is {type(roles).__name__}, expected Roles: the order of arguments is {call}")
+        raise TypeError(f"roles is {type(roles).__name__}, expected Roles; call {call}")
 
 
 def _transposed(x):
@@ -238,10 +240,11 @@ def cons(roles: Roles, children: Sequence[Any], filler: Any) -> Any:
     E_0 children[0] + E_1 children[1] + ... + the filler bound to the root's role."""
     _expect_roles(roles, "cons(roles, children, filler)")
     if hasattr(children, "__dlpack__"):
-        raise TypeError(f"children is {type(children).__name__}, expected a list of trees, such as [left, right]")
+        raise TypeError(f"children is {type(children).__name__}, expected a list of trees; pass one such as [left, "
+                        "right]")
     _arrays.expect_one_kind({"filler": filler, **{f"children[{c}]": x for c, x in enumerate(children)}})
     if len(children) > roles.branching:
-        raise ValueError(f"there are {len(children)} children, and a node has {roles.branching}")
+        raise ValueError(f"there are {len(children)} children, and a node has {roles.branching}; pass fewer")
     tree = plant(roles, filler)
     for c, x in enumerate(children):
         tree = tree + graft(roles, x, c)
@@ -254,7 +257,8 @@ def bind(roles: Roles, fillers: Any) -> Any:
     _expect_roles(roles, "bind(roles, fillers)")
     x = _numbers(fillers, "fillers")
     if len(x.shape) < 2 or x.shape[-2] != roles.count:
-        raise ValueError(f"fillers have shape {tuple(x.shape)}, expected (..., {roles.count}, filler): one a position")
+        raise ValueError(f"fillers have shape {tuple(x.shape)}, expected (..., {roles.count}, filler); pass one a "
+                         "position")
     return _finish(_transposed(x) @ roles._like(x, "vectors") if roles.is_dense else x + 0, fillers)
 
 
