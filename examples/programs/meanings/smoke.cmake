@@ -35,6 +35,8 @@ expect_absent("label\":\"x|slots" "a member of the given graph is in the answer"
 run(0 predict ${FOLDER}/run --format dot --sentence "take the red cup")
 expect("digraph")
 refused("\"spoon\" is not one of the [0-9]+ words that the model knows" predict ${FOLDER}/run --sentence "take the spoon")
+refused("\"<pad>\" is not one of the [0-9]+ words that the model knows"
+    predict ${FOLDER}/run --sentence "take the <pad>")
 run(0 predict ${FOLDER}/run --unknown --sentence "take the spoon")
 refused("column 5: found a tab" predict ${FOLDER}/run "take\tthe cup")
 run(0 explain ${FOLDER}/run --threshold 0.01 --sentence "take the red cup" --out ${FOLDER}/explained)

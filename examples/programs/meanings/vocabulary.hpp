@@ -112,8 +112,10 @@ class vocabulary {
     return found == of_word_.end() ? none : found->second;
   }
 
-  /// Returns the number of a token's word.
-  index_t word(std::string const& token) const { return words_.number(spelt(token)); }
+  /// Returns the number of a token's word.  A token that is spelt like a special token, such as <pad>, is unknown.
+  index_t word(std::string const& token) const {
+    return std::max<index_t>(words_.number(spelt(token)), dictionary::unknown);
+  }
   /// These return the number of a name; -1 if the training set does not have it.
   index_t relation(std::string_view name) const { return relations_.find(name); }
   index_t graph_label(std::string_view name) const { return graph_labels_.find(name); }
