@@ -2,14 +2,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import torch
 
 from . import _arrays, _checks
 from ._torch_attention import expect_dense, numbers_are_at_hand, outside
 
-UNKNOWN, FIRST_WORD = 3, 4  # numbers of an unknown word and of the first word in the vocabularies of triad's programs
+# Numbers of padding, of an unknown word, and of the first word, in the vocabularies of triad's programs.
+PAD, UNKNOWN, FIRST_WORD = 1, 3, 4
 
 
 def expect_sentences(tokens: torch.Tensor, pad: torch.Tensor | None = None, queried: torch.Tensor | None = None,
@@ -41,6 +42,37 @@ def numbered(sentence: Sequence[str], number_of: Callable[[str], int], known: in
         raise ValueError(f"sentences: {sentence[found.index(UNKNOWN)]!r} is not one of the {known} words that the "
                          "model knows, expected those; pass unknown=True to read unknown words all alike")
     return found
+
+
+def as_lists(sentences: Iterable[Sequence[str]]) -> list[Sequence[str]]:
+    """Returns the sentences as lists of words.  A text stays as it is, so that a check can refuse it."""
+    return [sentence if isinstance(sentence, str) else list(sentence) for sentence in sentences]
+
+
+def padded_batches(numbers: list[list[int]], batch: int, padding: int,
+                   device: torch.device) -> Iterator[tuple[slice, torch.Tensor, torch.Tensor]]:
+    """Yields batches of up to `batch` sentences, whose words have these numbers: the place of the batch among the
+    sentences, its tokens, int64 (b, n), and bool (b, n), which is True for padding."""
+    batch = _checks.batch_size(batch, "sentences")
+    for begin in range(0, len(numbers), batch):
+        place = slice(begin, begin + batch)
+        part = numbers[place]
+        n = max(map(len, part))
+        tokens = torch.tensor([row + [padding] * (n - len(row)) for row in part], device=device, dtype=torch.int64)
+        lengths = torch.tensor([[len(row)] for row in part], device=device)
+        yield place, tokens.reshape(len(part), n), torch.arange(n, device=device) >= lengths
+
+
+def parsed(parse: Callable[..., Sequence[torch.Tensor]], tokens: torch.Tensor,
+           pad: torch.Tensor) -> list[list[list]]:
+    """Returns for each sentence of a batch: the tensors (b, n) of parse(tokens, pad), without padding, as lists.
+    Sentences without words are not given to parse(), because a softmax over their tokens has no value."""
+    lengths = (~pad).sum(1)
+    real = lengths > 0
+    if not bool(real.any()):
+        return [[] for _ in lengths]
+    found = iter(zip(*(x.tolist() for x in parse(tokens[real], pad[real]))))
+    return [[x[:n] for x in next(found)] if n else [] for n in lengths.tolist()]
 
 
 def expect_numbers(x: torch.Tensor, name: str, count: int, pad: torch.Tensor | None = None) -> None:

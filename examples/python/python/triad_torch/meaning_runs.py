@@ -9,13 +9,9 @@ from typing import Any
 
 import torch
 
-from . import _checks
 from ._checkpoint_names import both, expect_texts, fill, flag, form_of, of_edge_layer, renamed, rest_of_layer, setting
-from ._sentences import FIRST_WORD, UNKNOWN, numbered
-from .meanings import SentenceGraph, SentenceToGraph
-from .parser_runs import PAD
-
-MODELS = ("edge-transformer", "transformer")
+from ._sentences import FIRST_WORD, PAD, UNKNOWN, as_lists, numbered, padded_batches
+from .meanings import TRUNKS as MODELS, SentenceGraph, SentenceToGraph
 
 
 @dataclass
@@ -63,21 +59,16 @@ class MeaningRun:
 
         `batch` sentences are computed at a time, 1 or more; unknown is that of numbers().  threshold takes the place of
         the run's own."""
-        given = [sentence if isinstance(sentence, str) else list(sentence) for sentence in sentences]
+        given, found = as_lists(sentences), []
         numbers = [self.numbers(sentence, unknown) for sentence in given]
-        batch = _checks.batch_size(batch, "sentences")
-        device, found = next(self.module.parameters()).device, []
+        device = next(self.module.parameters()).device
         least = self.threshold if threshold is None else threshold
-        for begin in range(0, len(given), batch):
-            part = numbers[begin:begin + batch]
-            n = max(map(len, part))
-            tokens = torch.tensor([row + [PAD] * (n - len(row)) for row in part], device=device)
-            pad = torch.arange(n, device=device) >= torch.tensor([[len(row)] for row in part], device=device)
+        for place, tokens, pad in padded_batches(numbers, batch, PAD, device):
             queried = ~pad
             if self._queried is not None:
                 queried &= torch.isin(tokens, torch.tensor(sorted(self._queried), device=device))
             graphs = self.module.predict(tokens, queried, pad, least)
-            found += [self._told(*each) for each in zip(given[begin:begin + batch], part, graphs)]
+            found += [self._told(*each) for each in zip(given[place], numbers[place], graphs)]
         return found
 
     def _always_node(self, word: int) -> bool:
@@ -165,5 +156,4 @@ def meaning_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, wo
     queried = frozenset(words["queried"]) if "queried" in words else None
     of_word = {each["word"]: each["labels"] for each in words.get("word_labels", [])}
     return MeaningRun(module.eval(), words["tokens"], words["relations"], words["labels"], words["graph_labels"],
-                      words["patterns"], threshold, settings, words["spans"], words["isolated"],
-                      queried, of_word)
+                      words["patterns"], threshold, settings, words["spans"], words["isolated"], queried, of_word)

@@ -8,13 +8,11 @@ from typing import Any
 
 import torch
 
-from . import _checks
-from ._checkpoint_names import both, of_edge_layer, of_transformer_layer, renamed, stacked
-from ._sentences import FIRST_WORD, UNKNOWN, numbered
+from ._checkpoint_names import both, fill, form_of, of_edge_layer, of_transformer_layer, renamed, stacked
+from ._sentences import FIRST_WORD, PAD, UNKNOWN, as_lists, numbered, padded_batches, parsed
 from .parsers import BiaffineDependencyParser, EdgeDependencyParser
 
 MODELS = ("edge-transformer", "transformer", "universal-transformer")
-PAD = 1  # the number of padding
 
 
 @dataclass
@@ -40,23 +38,13 @@ class ParserRun:
         dict with tokens, heads (from 1; 0 is the root), labels, head_probabilities and label_probabilities.
 
         `batch` sentences are computed at a time, 1 or more; unknown is that of numbers()."""
-        given = [sentence if isinstance(sentence, str) else list(sentence) for sentence in sentences]
+        given, found = as_lists(sentences), []
         numbers = [self.numbers(sentence, unknown) for sentence in given]
-        batch = _checks.batch_size(batch, "sentences")
-        found: list[dict[str, Any]] = []
         device = next(self.module.parameters()).device
-        for begin in range(0, len(given), batch):
-            part = numbers[begin:begin + batch]
-            n = max(map(len, part))
-            tokens = torch.tensor([row + [PAD] * (n - len(row)) for row in part], device=device).reshape(len(part), n)
-            pad = tokens == PAD
-            # Sentences without words have no tree, and no softmax over their tokens.
-            real = [k for k, row in enumerate(part) if row]
-            trees = self.module.parse(tokens[real], pad[real]) if real else ()
-            rows = dict(zip(real, zip(*(x.tolist() for x in trees))))
-            for k, row in enumerate(part):
-                heads, labels, of_head, of_label = (x[:len(row)] for x in rows.get(k, ([],) * 4))
-                found.append({"tokens": list(given[begin + k]),
+        for place, tokens, pad in padded_batches(numbers, batch, PAD, device):
+            for words, tree in zip(given[place], parsed(self.module.parse, tokens, pad)):
+                heads, labels, of_head, of_label = tree or ([],) * 4
+                found.append({"tokens": words,
                               "heads": [0 if head == i else head + 1 for i, head in enumerate(heads)],
                               "labels": [self.relations[label] for label in labels],
                               "head_probabilities": of_head, "label_probabilities": of_label})
@@ -64,7 +52,7 @@ class ParserRun:
 
 
 def parser_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, words: dict) -> ParserRun:
-    model, form = settings["model"], settings.get("attention", "full").replace("-", "_")
+    model, form = settings["model"], form_of(settings, path)
     sizes = {"width": settings["width"], "heads": settings["heads"], "layers": settings["layers"],
              "hidden": settings["hidden_factor"] * settings["width"], "tied": settings["tied"], "dropout": 0.0}
     counts = FIRST_WORD + len(words["tokens"]), len(words["relations"])
@@ -82,5 +70,5 @@ def parser_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, wor
         for name in ("arc", "root", "child", "parent", "relation", *(f"ends.{end}" for end in module.ends)):
             outside |= both(name, name)
         layer = of_transformer_layer
-    module.load_state_dict({renamed(name, (outside, layer), path, "layers"): x for name, x in weights.items()})
+    fill(module, {renamed(name, (outside, layer), path, "layers"): x for name, x in weights.items()}, path)
     return ParserRun(module.eval(), words["tokens"], words["relations"], settings)

@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from . import _checks
 from ._checkpoint_names import both, fill, flag, form_of, of_edge_layer, of_transformer_layer, renamed, setting, stacked
+from ._sentences import as_lists, padded_batches, parsed
 from .semantic_parsers import EdgeSemanticParser, TransformerSemanticParser
 
 MODELS = ("edge-transformer", "transformer", "universal-transformer")
@@ -88,30 +88,24 @@ class SemanticRun:
 
         `batch` sentences are computed at a time, 1 or more.  tree is that of the module's parse(): False takes the
         likeliest parent of each token, like `predict --argmax`."""
-        given = [sentence if isinstance(sentence, str) else list(sentence) for sentence in sentences]
+        given, found = as_lists(sentences), []
         numbers = [self.numbers(sentence) for sentence in given]
-        batch = _checks.batch_size(batch, "sentences")
-        found: list[dict[str, Any]] = []
         device = next(self.module.parameters()).device
-        for begin in range(0, len(given), batch):
-            part = numbers[begin:begin + batch]
-            n = max(map(len, part))
-            tokens = torch.tensor([row + [0] * (n - len(row)) for row in part], device=device).reshape(len(part), n)
-            pad = torch.arange(n, device=device) >= torch.tensor([[len(row)] for row in part], device=device)
-            real = [k for k, row in enumerate(part) if row]  # a sentence without words has no softmax over its tokens
-            rows: dict[int, tuple] = {}
-            if real:
-                parse, p = self.module.parse(tokens[real], pad[real], tree)
-                rows = dict(zip(real, zip(*(x.tolist() for x in (*parse, p)))))
-            for k, row in enumerate(part):
-                parents, *labels, p_of_parent = (x[:len(row)] for x in rows.get(k, ([],) * 6))
+
+        def parse(tokens: torch.Tensor, pad: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            graphs, p = self.module.parse(tokens, pad, tree)
+            return *graphs, p
+
+        for place, tokens, pad in padded_batches(numbers, batch, 0, device):
+            for words, graph in zip(given[place], parsed(parse, tokens, pad)):
+                parents, *labels, p_of_parent = graph or ([],) * 6
                 names = {kind: [["", *self.labels[kind]][label] for label in of]
                          for kind, of in zip(KINDS, labels)}
-                told = {"tokens": given[begin + k],
+                told = {"tokens": words,
                         "parent": [-1 if parent == i else parent for i, parent in enumerate(parents)],
                         "role": names["role"], "category": names["category"], "noun_type": names["noun_type"],
                         "verb_name": names["verb"], "probability": p_of_parent}
-                found.append({**told, "logical_form": logical_form(told) if row else None})
+                found.append({**told, "logical_form": logical_form(told) if words else None})
         return found
 
 

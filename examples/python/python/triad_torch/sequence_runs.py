@@ -7,9 +7,8 @@ from pathlib import Path
 
 import torch
 
-from . import _checks
 from ._checkpoint_names import both, expect_texts, fill, flag, no_place, setting
-from ._sentences import FIRST_WORD, UNKNOWN, numbered
+from ._sentences import FIRST_WORD, UNKNOWN, as_lists, numbered, padded_batches
 from .fused import EOS, PAD, FusedTransformer
 
 MODELS = ("lrf", "transformer", "universal-transformer", "dlcl")
@@ -43,18 +42,13 @@ class SequenceRun:
         `batch` sentences are computed at a time, 1 or more; unknown is that of numbers().
         most  tokens of a translation at most, with the end of the sentence; None: self.longest.  A run that was trained
               with --max-length or --max-length-factor does not tell load() so."""
-        given = [sentence if isinstance(sentence, str) else list(sentence) for sentence in sentences]
-        numbers = [self.numbers(sentence, unknown) for sentence in given]
-        batch = _checks.batch_size(batch, "sentences")
+        numbers = [self.numbers(sentence, unknown) for sentence in as_lists(sentences)]
         device, names = next(self.module.parameters()).device, ["<s>", "<pad>", "</s>", "<unk>", *self.targets]
         found: list[list[str]] = []
-        for begin in range(0, len(given), batch):
-            part = numbers[begin:begin + batch]
-            n = max(map(len, part))
-            source = torch.tensor([row + [PAD] * (n - len(row)) for row in part], device=device)
+        for place, source, _ in padded_batches(numbers, batch, PAD, device):
             tokens = self.module.greedy(source, self.longest if most is None else most, (BEGIN, PAD), 1).tolist()
             found += [[names[token] for token in row[1:] if token not in (PAD, EOS)] if len(words) > 1 else []
-                      for row, words in zip(tokens, part)]
+                      for row, words in zip(tokens, numbers[place])]
         return found
 
 
@@ -82,12 +76,10 @@ def sequence_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, w
     module = FusedTransformer(
         FIRST_WORD + len(words["source"]["tokens"]), FIRST_WORD + len(words["target"]["tokens"]), **sizes,
         fuse_encoder=fuse["source"], fuse_decoder=fuse["target"], tied_output=flag(settings, "tie_output", path),
-        dropout=0.0,
-        norm=settings["norm"], reach=REACH if flag(settings, "relative", path) else 0,
+        dropout=0.0, norm=settings["norm"], reach=REACH if flag(settings, "relative", path) else 0,
         tied=settings["model"] == "universal-transformer", encoder_link=link["source"], decoder_link=link["target"])
     fill(module, {_module_name(name, path): x for name, x in weights.items()}, path)
-    return SequenceRun(module.eval(), words["source"]["tokens"], words["target"]["tokens"],
-                       3 * longest + 10, settings)
+    return SequenceRun(module.eval(), words["source"]["tokens"], words["target"]["tokens"], 3 * longest + 10, settings)
 
 
 _outside = {"source.table": "encoder.embed_tokens.weight", "target.table": "decoder.embed_tokens.weight",
