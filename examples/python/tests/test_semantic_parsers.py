@@ -1,7 +1,10 @@
 """Tests parsers of COGS: golden files of the released program, and runs of the program `cogs`."""
+import gzip
 import json
+import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 import torch
@@ -185,3 +188,17 @@ def test_logical_forms():
                            ("role", 1, "theme")):
         wrong = [value if k == i else x for k, x in enumerate(tags[name])]
         assert triad_torch.logical_form({**tags, name: wrong}) is None
+
+
+@pytest.mark.skipif("TRIAD_DATA" not in os.environ, reason="TRIAD_DATA names no folder with the data of COGS")
+def test_logical_forms_are_those_of_cogs():
+    folder, compared = Path(os.environ["TRIAD_DATA"]) / "cogs", 0
+    for part in ("train", "dev", "test", "gen"):
+        with (gzip.open(folder / f"{part}_seqtag.jsonl.gz", "rt") as tags,
+              gzip.open(folder / f"{part}.tsv.gz", "rt") as rows):
+            for line, row in zip(tags, rows, strict=True):
+                _, form, kind = row.rstrip("\n").split("\t")
+                if kind != "primitive":  # a word alone, whose form is a lambda expression
+                    assert triad_torch.logical_form(json.loads(line)) == form
+                    compared += 1
+    assert compared == 51012
