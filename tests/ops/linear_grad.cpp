@@ -98,7 +98,7 @@ TEST_CASE("an engine computes the gradients by blocks, like the reference") {
   struct extents {
     index_t rows, in, out;
   };
-  for (auto const& [rows, in, out] : {extents{2048, 40, 48}, {2500, 33, 112}, {3001, 64, 32}})
+  for (auto const& [rows, in, out] : {extents{2048, 40, 48}, {2500, 33, 112}, {3001, 64, 32}, {2100, 32, 50}})
     for (index_t const gap : {0, 5})
       for (bool const has_dx : {true, false})
         for (auto const factors : {cpu::arithmetic::float32, cpu::arithmetic::bf16}) {
@@ -188,7 +188,7 @@ TEST_CASE("gradients of an x that is kept in bfloat16 have the bits of gradients
       }
   };
   for (auto const& [rows, in, out] :
-       std::vector<std::array<index_t, 3>>{{2500, 40, 48}, {300, 40, 48}, {20, 40, 48}, {2500, 20, 48}})
+       std::vector<std::array<index_t, 3>>{{2500, 40, 48}, {300, 40, 48}, {20, 40, 48}, {2500, 20, 48}, {2500, 40, 50}})
     for (int const threads : {1, 3}) expect_same(cpu::backend(threads, &engine, cpu::arithmetic::bf16), rows, in, out);
   counting derived(engine);
   derived.arithmetic = cpu::arithmetic::bf16;

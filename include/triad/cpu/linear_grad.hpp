@@ -29,17 +29,20 @@ inline bool by_blocks(backend const& ex, linear_grad_operands<float> const& o) {
   bool const separate = o.dx.extent(0) == 0 || (dx != o.x.data_handle() && dx != o.after.residual.data_handle());
   bool const kept = o.rounded_x.extent(0) != 0 || o.rounded_gate.extent(0) != 0;
   if (kept && ex.arithmetic != arithmetic::bf16) return false;
-  return ex.engine != nullptr && rows >= 2048 && std::min(out, in) >= ex.least_rounded && out % 16 == 0 && separate &&
-         by_rows(o.dy) && by_rows(o.x) && by_rows(o.w) && by_rows(o.dw) && by_rows(o.dx) && by_rows(o.after.gate) &&
+  return ex.engine != nullptr && rows >= 2048 && std::min(out, in) >= ex.least_rounded && separate && by_rows(o.dy) &&
+         by_rows(o.x) && by_rows(o.w) && by_rows(o.dw) && by_rows(o.dx) && by_rows(o.after.gate) &&
          by_rows(o.after.residual) && by_rows(o.rounded_x) && by_rows(o.rounded_gate);
 }
 
 /// A template, so that the target triad::kernels compiles it once.
 template <std::same_as<float> T>
 void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
-  index_t const rows = o.dy.extent(0), out = o.dy.extent(1), in = o.in(), sums_size = out * in + out;
   auto const& engine = *ex.engine;
   auto const limits = engine.limits(ex.arithmetic);
+  // The columns of dy are rows of dy' x and terms of dy w, and the rows of dy are terms of dy' x and rows of dy w.  So
+  // both numbers are padded to both steps: dy has columns and rows of zeros, and w has rows of zeros.
+  index_t const step = std::max(limits.row_step, limits.inner_step), rows = o.dy.extent(0), out = o.dy.extent(1),
+                in = o.in(), wide = rounded_up(out, step), sums_size = wide * in + out;
   bool const has_dx = o.dx.extent(0) != 0, has_db = o.db.extent(0) != 0;
   auto const factor = [](matrix<float const> m) {
     return stored_factor{m.data_handle(), factor_form::rows, m.stride(0)};
@@ -48,9 +51,9 @@ void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
                          .factors = ex.arithmetic,
                          .m = rows,
                          .n = in,
-                         .k = out,
+                         .k = wide,
                          .a = factor(o.dy),
-                         .b = factor(o.w),
+                         .b = has_dx ? with_zeros(factor(o.w), out, wide, in, scratch_use::widened) : stored_factor{},
                          .c = o.dx.data_handle(),
                          .ldc = has_dx ? o.dx.stride(0) : in,
                          .add = false,
@@ -62,9 +65,9 @@ void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
 
   inner_pieces const parts(task);                                            // of the columns of dy
   constexpr index_t cached = index_t{3} << 15;                               // numbers of dy and x in a block
-  index_t const most_rows = std::min<index_t>(512, limits.inner / 16 * 16);  // a block is the inner extent of dy' x
+  index_t const most_rows = std::min<index_t>(512, limits.inner / 64 * 64);  // a block is the inner extent of dy' x
   index_t const block =
-      std::min(most_rows, std::max<index_t>(64, cached * (task.rounds() ? 2 : 1) / (out + in) / 16 * 16));
+      std::min(most_rows, std::max<index_t>(64, cached * (task.rounds() ? 2 : 1) / (out + in) / 32 * 32));
   index_t const most_pieces = std::clamp<index_t>((index_t{8} << 20) / sums_size, 1, 8);
   index_t const length = rounded_up((rows + most_pieces - 1) / most_pieces, block);
   index_t const pieces = (rows + length - 1) / length;
@@ -75,14 +78,15 @@ void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
 
   parallel_for(ex, pieces, [&](index_t piece, int) {
     float* const dw = sums + piece * sums_size;
-    float* const db = dw + out * in;
+    float* const db = dw + wide * in;
     std::fill_n(db, out, 0.0f);
     index_t const begin = piece * length, end = std::min(rows, begin + length);
     for (index_t row = begin; row < end; row += block) {
-      index_t const count = std::min(block, end - row), made = rounded_up(count, limits.row_step);
+      index_t const count = std::min(block, end - row), made = rounded_up(count, step);
+      auto const dy = task.a.at(row, 0);
       if (has_db)
-        for (index_t r = row; r < row + count; ++r) {
-          float const* const y = &o.dy(r, 0);
+        for (index_t r = 0; r < count; ++r) {
+          float const* const y = dy.data + r * dy.leading;
 #pragma omp simd
           for (index_t i = 0; i < out; ++i) db[i] += y[i];
         }
@@ -93,7 +97,8 @@ void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
                                  : product_scratch_of<float>(scratch_use::sums, made * in);
       for (index_t part = 0; part < parts.count; ++part) {
         index_t const first = parts.first(part), k = parts.size(part);
-        auto const left = read_factor(task, task.a, row, count, first, k, made, k, scratch_use::left_block);
+        auto const left =
+            read_factor(task, dy, 0, count, first, std::min(k, out - first), made, k, scratch_use::left_block);
         // The rows of dy are the columns of dy'.
         engine.multiply({k, in, made, ex.arithmetic, factor_form::columns, factor_form::rows, row > begin}, left.data,
                         right.data, dw + first * in);
@@ -115,7 +120,7 @@ void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
   without_denormals const here;  // as in the tasks
   if (has_db)
     for (index_t piece = 0; piece < pieces; ++piece) {
-      float const* const db = sums + piece * sums_size + out * in;
+      float const* const db = sums + piece * sums_size + wide * in;
       for (index_t i = 0; i < out; ++i) o.db(i) += db[i];
     }
 }

@@ -23,7 +23,7 @@ class loop_engine final : public cpu::product_engine {
   bool computes(cpu::arithmetic factors) const override { return bf16_ || factors == cpu::arithmetic::float32; }
   bool rows_are_independent() const override { return true; }
   cpu::product_limits limits(cpu::arithmetic factors) const override {
-    return factors == cpu::arithmetic::bf16 ? cpu::product_limits{16, 100} : cpu::product_limits{1, 1000};
+    return factors == cpu::arithmetic::bf16 ? cpu::product_limits{16, 100, 32} : cpu::product_limits{1, 1000};
   }
   std::size_t packed_bytes(cpu::arithmetic factors, index_t k, index_t n) const override {
     return static_cast<std::size_t>(k * n) * (factors == cpu::arithmetic::bf16 ? 2 : 4);
@@ -42,7 +42,8 @@ class loop_engine final : public cpu::product_engine {
   }
   void multiply(cpu::product_shape const& s, void const* a, void const* b, float* c) const override {
     auto const most = limits(s.factors);
-    bool const fits = s.m > 0 && s.n > 0 && s.k > 0 && s.m % most.row_step == 0 && s.k <= most.inner;
+    bool const fits =
+        s.m > 0 && s.n > 0 && s.k > 0 && s.m % most.row_step == 0 && s.k <= most.inner && s.k % most.inner_step == 0;
     {
       std::lock_guard const lock(access_);  // several threads multiply
       if (!fits) ++outside;

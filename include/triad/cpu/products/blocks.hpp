@@ -55,13 +55,18 @@ struct engine_task {
   product_limits limits = engine.limits(factors);
 
   bool rounds() const { return factors == arithmetic::bf16; }
+  index_t padded_rows(index_t rows) const { return rounded_up(rows, limits.row_step); }
+  index_t padded_inner(index_t inner) const { return rounded_up(inner, limits.inner_step); }
   /// Throws contract_violation if the engine states limits that blocks cannot have.
   void expect_limits() const {
-    TRIAD_EXPECTS(
-        limits.inner >= 64 && (rounds() ? limits.row_step > 0 && 16 % limits.row_step == 0 : limits.row_step == 1),
-        engine.name() + ": limits are a row_step of " + std::to_string(limits.row_step) + " and an inner of " +
-            std::to_string(limits.inner) +
-            ", expected a row_step of 1 (in bf16: that divides 16) and an inner of 64 or more");
+    auto const allowed = [&](index_t step, index_t most) {
+      return rounds() ? step > 0 && most % step == 0 : step == 1;
+    };
+    TRIAD_EXPECTS(limits.inner >= 64 && allowed(limits.row_step, 16) && allowed(limits.inner_step, 64),
+                  engine.name() + ": limits are a row_step of " + std::to_string(limits.row_step) + ", an inner of " +
+                      std::to_string(limits.inner) + " and an inner_step of " + std::to_string(limits.inner_step) +
+                      ", expected a row_step of 1 (in bf16: that divides 16), an inner of 64 or more and an inner_step "
+                      "of 1 (in bf16: that divides 64)");
   }
 };
 
@@ -131,8 +136,8 @@ struct inner_pieces {
   index_t inner, length, count;
 
   explicit inner_pieces(engine_task const& t) : inner(t.k) {
-    index_t const fewest = (inner + t.limits.inner - 1) / t.limits.inner;
-    length = std::min({inner, t.limits.inner, rounded_up((inner + fewest - 1) / fewest, 64)});
+    index_t const most = t.limits.inner / t.limits.inner_step * t.limits.inner_step, fewest = (inner + most - 1) / most;
+    length = std::min({inner, most, rounded_up((inner + fewest - 1) / fewest, 64)});
     count = (inner + length - 1) / length;
   }
   index_t first(index_t piece) const { return piece * length; }
@@ -149,15 +154,30 @@ struct packed_pieces {
 inline packed_pieces room_for_pieces(engine_task const& t, inner_pieces const& cut, index_t floats = 0) {
   std::size_t bytes = 0;
   for (index_t const k : {cut.length, cut.size(cut.count - 1)})
-    bytes = std::max(bytes, (t.engine.packed_bytes(t.factors, k, t.n) + 63) / 64 * 64);
+    bytes = std::max(bytes, (t.engine.packed_bytes(t.factors, t.padded_inner(k), t.n) + 63) / 64 * 64);
   return {product_scratch(scratch_use::right_factor, bytes * static_cast<std::size_t>(cut.count) +
                                                          static_cast<std::size_t>(floats) * sizeof(float)),
           bytes};
 }
+/// Returns the first `inner` rows of a right factor of floats, and `padded` - `inner` rows of zeros.  The result is a copy
+/// in scratch memory if there are such rows.
+inline stored_factor with_zeros(stored_factor const& b, index_t inner, index_t padded, index_t n, scratch_use use) {
+  if (inner == padded) return b;
+  bool const by_rows = b.form == factor_form::rows;
+  auto* const to = product_scratch_of<float>(use, padded * n);
+  for (index_t l = 0; l < (by_rows ? inner : n); ++l) {
+    index_t const length = by_rows ? n : inner, made = by_rows ? n : padded;
+    std::copy_n(b.data + l * b.leading, length, to + l * made);
+    std::fill_n(to + l * made + length, made - length, 0.0f);
+  }
+  if (by_rows) std::fill_n(to + inner * n, (padded - inner) * n, 0.0f);
+  return {to, b.form, by_rows ? n : padded};
+}
 inline void pack_pieces(backend& ex, engine_task const& t, inner_pieces const& cut, packed_pieces const& to) {
   parallel_for(ex, cut.count, [&](index_t piece, int) {
-    auto const from = t.b.at(cut.first(piece), 0);
-    t.engine.pack(t.factors, cut.size(piece), t.n, from.data, from.form, from.leading,
+    index_t const inner = cut.size(piece), padded = t.padded_inner(inner);
+    auto const from = with_zeros(t.b.at(cut.first(piece), 0), inner, padded, t.n, scratch_use::right_block);
+    t.engine.pack(t.factors, padded, t.n, from.data, from.form, from.leading,
                   to.data + to.bytes * static_cast<std::size_t>(piece));
   });
 }
@@ -178,16 +198,16 @@ void multiply_rows(backend& ex, engine_task const& t, Finish const& finish) {
     pack_pieces(ex, t, cut, packed);
   }
   auto const multiply = [&](float* c, index_t row, index_t rows) {
-    index_t const made = rounded_up(rows, t.limits.row_step);
+    index_t const made = t.padded_rows(rows);
     // The pieces of a sum are added before c is, so that the order does not depend on the number of rows.
     bool const direct = made == rows && (t.ldc == t.n || rows == 1) && !(t.add && cut.count > 1);
     float* const to = direct ? c : product_scratch_of<float>(scratch_use::sums, made * t.n);
     for (index_t piece = 0; piece < cut.count; ++piece) {
-      index_t const first = cut.first(piece), inner = cut.size(piece);
-      auto const a = read_factor(t, t.a, row, rows, first, inner, made, inner, scratch_use::left_block);
+      index_t const first = cut.first(piece), inner = cut.size(piece), padded = t.padded_inner(inner);
+      auto const a = read_factor(t, t.a, row, rows, first, inner, made, padded, scratch_use::left_block);
       auto const b = packs ? ready_factor{packed[piece], factor_form::packed}
-                           : read_factor(t, t.b, first, inner, 0, t.n, inner, t.n, scratch_use::right_block);
-      t.engine.multiply({made, t.n, inner, t.factors, a.form, b.form, piece > 0 || (direct && t.add)}, a.data, b.data,
+                           : read_factor(t, t.b, first, inner, 0, t.n, padded, t.n, scratch_use::right_block);
+      t.engine.multiply({made, t.n, padded, t.factors, a.form, b.form, piece > 0 || (direct && t.add)}, a.data, b.data,
                         to);
     }
     if (!direct) put_rows(to, t.n, rows, c, t.ldc, t.add);
@@ -212,19 +232,20 @@ inline bool is_long_sum(engine_task const& t) { return t.a.form == factor_form::
 /// `block` is the address of its first row.
 template <class Finish>
 void multiply_sums(backend& ex, engine_task const& t, Finish const& finish) {
-  constexpr index_t most_sums = index_t{8} << 20;               // floats in scratch memory
-  index_t const step = std::min<index_t>(512, t.limits.inner);  // rows of a and b that stay in the cache
-  index_t const made = rounded_up(t.m, t.limits.row_step), size = made * t.n;
+  constexpr index_t most_sums = index_t{8} << 20;  // floats in scratch memory
+  // The rows of a and b that stay in the cache.
+  index_t const step = std::min<index_t>(512, t.limits.inner / t.limits.inner_step * t.limits.inner_step);
+  index_t const made = t.padded_rows(t.m), size = made * t.n;
   index_t const wanted = std::clamp<index_t>(t.k / 1024, 1, std::clamp<index_t>(most_sums / size, 1, 8));
   index_t const length = rounded_up((t.k + wanted - 1) / wanted, 64), pieces = (t.k + length - 1) / length;
   float* const sums = product_scratch_of<float>(scratch_use::right_factor, pieces * size);
   parallel_for(ex, pieces, [&](index_t piece, int) {
     index_t const begin = piece * length, end = std::min(t.k, begin + length);
     for (index_t first = begin; first < end; first += step) {
-      index_t const inner = std::min(step, end - first);
-      auto const a = read_factor(t, t.a, 0, t.m, first, inner, made, inner, scratch_use::left_block);
-      auto const b = read_factor(t, t.b, first, inner, 0, t.n, inner, t.n, scratch_use::right_block);
-      t.engine.multiply({made, t.n, inner, t.factors, a.form, b.form, first > begin}, a.data, b.data,
+      index_t const inner = std::min(step, end - first), padded = t.padded_inner(inner);
+      auto const a = read_factor(t, t.a, 0, t.m, first, inner, made, padded, scratch_use::left_block);
+      auto const b = read_factor(t, t.b, first, inner, 0, t.n, padded, t.n, scratch_use::right_block);
+      t.engine.multiply({made, t.n, padded, t.factors, a.form, b.form, first > begin}, a.data, b.data,
                         sums + piece * size);
     }
   });

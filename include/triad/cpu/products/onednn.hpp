@@ -98,9 +98,12 @@ class onednn_engine final : public product_engine {
   /// oneDNN's kernels for AVX2 sum in an order that depends on the number of rows.
   bool rows_are_independent() const override { return has(dnnl::cpu_isa::avx512_core); }
   /// A tile of AMX has 16 rows.  For products of at most 256 elements, oneDNN takes kernels without AMX, which sum in
-  /// another order.  With AMX, oneDNN cuts a sum of 800 or more terms in a way that depends on the number of rows.
+  /// another order.  With AMX, oneDNN cuts a sum of 800 or more terms in a way that depends on the number of rows.  A
+  /// tile has 32 columns of bf16.  oneDNN 2.6 computes the rest of a sum of another length in a second pass: sums of 200
+  /// terms take 1.7 times as long as sums of 224 (m = 384, n = 800, one core with AMX).
   product_limits limits(arithmetic factors) const override {
-    return factors == arithmetic::float32 ? product_limits{1, 0x7fffffff} : product_limits{16, 768};
+    if (factors == arithmetic::float32) return {1, 0x7fffffff};
+    return {16, 768, processor_bf16() == bf16_set::tiles ? 32 : 1};
   }
 
   std::size_t packed_bytes(arithmetic factors, index_t k, index_t n) const override {
