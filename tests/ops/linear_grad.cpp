@@ -47,7 +47,7 @@ struct problem {
   matrix<S> view(S* data, index_t r, index_t c) const {
     return make_matrix(data, r, c, c + gap);
   }
-  linear_grad_operands<T> operands(bool has_dx = true, bool has_db = true) {
+  linear_grad_operands<T> operands(bool has_dx = true, bool has_db = true, double dropped = 0) {
     linear_grad_operands<T> o{view<T const>(x.data(), rows, in),
                               view<T const>(w.data(), out, in),
                               view<T const>(dy.data(), rows, out),
@@ -55,6 +55,7 @@ struct problem {
                               view(dw.data(), out, in),
                               make_vec(db.data(), has_db ? out : 0),
                               {}};
+    o.dropout = {.rate = dropped, .key = 5, .path = 3};
     return o;
   }
   template <class Ex>
@@ -85,60 +86,85 @@ TEMPLATE_TEST_CASE("the gradients of an affine map are the reference's on every 
   using T = typename TestType::scalar;
   for (index_t const gap : {0, 3})
     for (bool const has_dx : {true, false})
-      for (bool const has_db : {true, false}) {
-        problem<double> exact(70, 33, 20, gap);
-        problem<T> found(70, 33, 20, gap);
-        exact.run(reference::backend(), exact.operands(has_dx, has_db));
-        found.run(typename TestType::backend(), found.operands(has_dx, has_db));
-        expect_near(found, exact, std::is_same_v<T, float> ? 1e-4 : 1e-12);
-      }
+      for (bool const has_db : {true, false})
+        for (double const rate : {0.0, 0.25}) {
+          problem<double> exact(70, 33, 20, gap);
+          problem<T> found(70, 33, 20, gap);
+          exact.run(reference::backend(), exact.operands(has_dx, has_db, rate));
+          found.run(typename TestType::backend(), found.operands(has_dx, has_db, rate));
+          expect_near(found, exact, std::is_same_v<T, float> ? 1e-4 : 1e-12);
+        }
+}
+
+TEST_CASE("gradients of an affine map with dropout are those of drop(dy)") {
+  problem<double> apart(40, 6, 70, 2), found(40, 6, 70, 2);
+  auto const o = found.operands(true, true, 0.5);
+  reference::backend ex;
+  std::vector<double> dropped(apart.dy.size());
+  dropout(ex, o.dropout, o.dy, apart.view(dropped.data(), apart.rows, apart.out));
+  found.run(ex, o);
+  apart.dy = dropped;
+  apart.run(ex, apart.operands());
+  CHECK(found.dx == apart.dx);
+  CHECK(found.dw == apart.dw);
+  CHECK(found.db == apart.db);
 }
 
 TEST_CASE("an engine computes the gradients by blocks, like the reference") {
   struct extents {
     index_t rows, in, out;
   };
+  struct options {
+    index_t gap;
+    bool has_dx;
+    double rate;
+  };
   for (auto const& [rows, in, out] : {extents{2048, 40, 48}, {2500, 33, 112}, {3001, 64, 32}, {2100, 32, 50}})
-    for (index_t const gap : {0, 5})
-      for (bool const has_dx : {true, false})
-        for (auto const factors : {cpu::arithmetic::float32, cpu::arithmetic::bf16}) {
-          test::loop_engine const engine(true);
-          problem<double> exact(rows, in, out, gap);
-          problem<float> found(rows, in, out, gap);
-          auto o = found.operands(has_dx);
-          auto expected = exact.operands(has_dx);
-          if (has_dx) {
-            o.after.gate = found.view<float const>(found.gate.data(), rows, in);
-            expected.after.gate = exact.view<double const>(exact.gate.data(), rows, in);
-          }
-          if (factors == cpu::arithmetic::bf16)
-            for (auto* const m : {&exact.x, &exact.w})
-              for (auto& v : *m) v = static_cast<double>(from_bfloat16(to_bfloat16(static_cast<float>(v))));
-          cpu::backend ex(2, &engine, factors);
-          REQUIRE(cpu::detail::by_blocks(ex, o));
-          // The sums of db have dy as it is.
-          exact.run(reference::backend(), expected);
-          auto const db = exact.db;
-          if (factors == cpu::arithmetic::bf16) {
-            problem<double> again(rows, in, out, gap);
-            exact.dx = again.dx, exact.dw = again.dw, exact.db = again.db;
-            for (auto& v : exact.dy) v = static_cast<double>(from_bfloat16(to_bfloat16(static_cast<float>(v))));
-            exact.run(reference::backend(), expected);
-            exact.db = db;
-          }
-          found.run(ex, o);
-          CAPTURE(rows, in, out, gap, has_dx);
-          expect_near(found, exact, 2e-3);
-          CHECK(engine.outside == 0);
-
-          problem<float> alone(rows, in, out, gap);
-          auto one = alone.operands(has_dx);
-          if (has_dx) one.after.gate = alone.view<float const>(alone.gate.data(), rows, in);
-          alone.run(cpu::backend(1, &engine, factors), one);
-          CHECK(std::memcmp(alone.dw.data(), found.dw.data(), found.dw.size() * sizeof(float)) == 0);
-          CHECK(std::memcmp(alone.dx.data(), found.dx.data(), found.dx.size() * sizeof(float)) == 0);
-          CHECK(std::memcmp(alone.db.data(), found.db.data(), found.db.size() * sizeof(float)) == 0);
+    for (auto const& [gap, has_dx, rate] : {options{0, true, 0}, {5, true, 0.25}, {0, false, 0.25}, {5, false, 0}})
+      for (auto const factors : {cpu::arithmetic::float32, cpu::arithmetic::bf16}) {
+        test::loop_engine const engine(true);
+        problem<double> exact(rows, in, out, gap);
+        problem<float> found(rows, in, out, gap);
+        auto o = found.operands(has_dx, true, rate);
+        auto expected = exact.operands(has_dx, true, rate);
+        if (has_dx) {
+          o.after.gate = found.view<float const>(found.gate.data(), rows, in);
+          expected.after.gate = exact.view<double const>(exact.gate.data(), rows, in);
         }
+        if (factors == cpu::arithmetic::bf16)
+          for (auto* const m : {&exact.x, &exact.w})
+            for (auto& v : *m) v = static_cast<double>(from_bfloat16(to_bfloat16(static_cast<float>(v))));
+        cpu::backend ex(2, &engine, factors);
+        REQUIRE(cpu::detail::by_blocks(ex, o));
+        // The sums of db have dy as it is.
+        exact.run(reference::backend(), expected);
+        auto const db = exact.db;
+        if (factors == cpu::arithmetic::bf16) {
+          problem<double> again(rows, in, out, gap);
+          exact.dx = again.dx, exact.dw = again.dw, exact.db = again.db;
+          // drop(dy) is rounded to float, and then to bfloat16.
+          reference::backend plain;
+          auto dropped = found.dy;
+          dropout(plain, expected.dropout, o.dy, found.view(dropped.data(), rows, out));
+          expected.dropout = {};
+          for (std::size_t i = 0; i < dropped.size(); ++i)
+            exact.dy[i] = static_cast<double>(from_bfloat16(to_bfloat16(dropped[i])));
+          exact.run(reference::backend(), expected);
+          exact.db = db;
+        }
+        found.run(ex, o);
+        CAPTURE(rows, in, out, gap, has_dx);
+        expect_near(found, exact, 2e-3);
+        CHECK(engine.outside == 0);
+
+        problem<float> alone(rows, in, out, gap);
+        auto one = alone.operands(has_dx, true, rate);
+        if (has_dx) one.after.gate = alone.view<float const>(alone.gate.data(), rows, in);
+        alone.run(cpu::backend(1, &engine, factors), one);
+        CHECK(std::memcmp(alone.dw.data(), found.dw.data(), found.dw.size() * sizeof(float)) == 0);
+        CHECK(std::memcmp(alone.dx.data(), found.dx.data(), found.dx.size() * sizeof(float)) == 0);
+        CHECK(std::memcmp(alone.db.data(), found.db.data(), found.db.size() * sizeof(float)) == 0);
+      }
 }
 
 /// A backend as a user derives it, which counts its products.
@@ -210,6 +236,29 @@ TEST_CASE("dx may be the memory of x") {
   for (std::size_t i = 0; i < apart.dw.size(); ++i) REQUIRE(std::abs(in_place.dw[i] - apart.dw[i]) < 1e-2f);
 }
 
+TEST_CASE("memory for the gradients of an affine map with dropout suffices for every smaller batch") {
+  test::loop_engine const engine(true);
+  cpu::backend ex(1, &engine);
+  auto const bytes = [&](index_t rows) {
+    linear_grad_operands<float> o{
+        make_matrix<float const>(nullptr, rows, 40, 40), make_matrix<float const>(nullptr, 50, 40, 40),
+        make_matrix<float const>(nullptr, rows, 50, 50), make_matrix<float>(nullptr, rows, 40, 40),
+        make_matrix<float>(nullptr, 50, 40, 40),         make_vec<float>(nullptr, 50)};
+    o.dropout = {.rate = 0.5};
+    return do_linear_grad_workspace(ex, o);
+  };
+  CHECK(bytes(100000) == bytes(2048));
+  for (index_t const rows : {1, 63, 2047}) CHECK(bytes(rows) <= bytes(2048));
+  problem<float> small(2047, 40, 50);
+  auto const o = small.operands(true, true, 0.5);
+  std::vector<std::byte> memory(bytes(100000) + 256);
+  arena scratch(memory.data(), memory.size());
+  linear_grad(ex, scratch, o);
+  problem<double> exact(2047, 40, 50);
+  exact.run(reference::backend(), exact.operands(true, true, 0.5));
+  expect_near(small, exact, 2e-3);
+}
+
 TEST_CASE("gradients of an affine map refuse shapes that do not fit, with a sentence") {
   reference::backend ex;
   problem<double> p(5, 4, 3);
@@ -222,6 +271,11 @@ TEST_CASE("gradients of an affine map refuse shapes that do not fit, with a sent
   o = p.operands();
   o.w = make_matrix<double const>(p.w.data(), 3, 3, 4);
   REQUIRE_THROWS_WITH(p.run(ex, o), contains("linear_grad: w is (3, 3), expected (3, 4)"));
+  o = p.operands(true, true, 1.5);
+  REQUIRE_THROWS_WITH(p.run(ex, o), contains("linear_grad: the rate of dropout is 1.5"));
+  o = p.operands(true, true, 0.5);
+  o.dx = make_matrix(p.x.data(), 5, 4, 4);
+  REQUIRE_THROWS_WITH(p.run(ex, o), contains("linear_grad: dropout, and dx in the memory of x"));
 }
 
 }  // namespace ops_linear_grad_tests

@@ -1,5 +1,5 @@
-// The gradients of an affine map.  If an engine computes products and there are many rows, each row of dy and x is read
-// and rounded only once.
+// The gradients of an affine map.  If an engine computes products and there are many rows, each row of dy and x is read,
+// dropped and rounded only once.
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rows are cut into pieces, which the threads share, and a piece into blocks that stay in the cache.  For a block,
@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <concepts>
 
+#include "triad/cpu/dropout.hpp"
 #include "triad/cpu/matmul.hpp"
 #include "triad/cpu/products/blocks.hpp"
 #include "triad/cpu/reduce.hpp"
@@ -21,16 +22,20 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
 
+/// The smallest number of rows that linear_grad_by_blocks() computes.
+inline constexpr index_t least_rows_of_blocks = 2048;
+
 /// Whether linear_grad_by_blocks() computes the gradients.  Maps of small extents are left to matrix products.
 inline bool by_blocks(backend const& ex, linear_grad_operands<float> const& o) {
   index_t const rows = o.dy.extent(0), out = o.dy.extent(1), in = o.in();
   auto const by_rows = [](auto m) { return m.extent(0) == 0 || m.stride(1) == 1; };
   auto const* const dx = o.dx.data_handle();
-  bool const separate = o.dx.extent(0) == 0 || (dx != o.x.data_handle() && dx != o.after.residual.data_handle());
+  // Views have no memory yet while memory is planned.
+  bool const separate = dx == nullptr || (dx != o.x.data_handle() && dx != o.after.residual.data_handle());
   bool const kept = o.rounded_x.extent(0) != 0 || o.rounded_gate.extent(0) != 0;
   if (kept && ex.arithmetic != arithmetic::bf16) return false;
-  return ex.engine != nullptr && rows >= 2048 && std::min(out, in) >= ex.least_rounded && separate && by_rows(o.dy) &&
-         by_rows(o.x) && by_rows(o.w) && by_rows(o.dw) && by_rows(o.dx) && by_rows(o.after.gate) &&
+  return ex.engine != nullptr && rows >= least_rows_of_blocks && std::min(out, in) >= ex.least_rounded && separate &&
+         by_rows(o.dy) && by_rows(o.x) && by_rows(o.w) && by_rows(o.dw) && by_rows(o.dx) && by_rows(o.after.gate) &&
          by_rows(o.after.residual) && by_rows(o.rounded_x) && by_rows(o.rounded_gate);
 }
 
@@ -76,6 +81,7 @@ void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
   auto* const sums = reinterpret_cast<float*>(packed.data + packed.bytes * static_cast<std::size_t>(parts.count));
   if (has_dx) pack_pieces(ex, task, parts, packed);
 
+  keep_source const keeps(o.dropout);
   parallel_for(ex, pieces, [&](index_t piece, int) {
     float* const dw = sums + piece * sums_size;
     float* const db = dw + wide * in;
@@ -83,7 +89,13 @@ void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
     index_t const begin = piece * length, end = std::min(rows, begin + length);
     for (index_t row = begin; row < end; row += block) {
       index_t const count = std::min(block, end - row), made = rounded_up(count, step);
-      auto const dy = task.a.at(row, 0);
+      auto dy = task.a.at(row, 0);
+      if (o.dropout.active()) {
+        auto* const dropped = product_scratch_of<float>(scratch_use::dropped, count * out);
+        for (index_t r = 0; r < count; ++r)
+          drop_row(keeps, static_cast<float>(o.dropout.scale()), row + r, out, &o.dy(row + r, 0), dropped + r * out);
+        dy = {dropped, factor_form::rows, out};
+      }
       if (has_db)
         for (index_t r = 0; r < count; ++r) {
           float const* const y = dy.data + r * dy.leading;
@@ -148,8 +160,16 @@ TRIAD_KERNELS template void linear_grad_by_blocks<float>(backend&, linear_grad_o
 
 }  // namespace detail
 
+/// Memory is planned for the largest batch.  Batches with fewer rows than linear_grad_by_blocks() needs are computed by
+/// products, so their workspace is a lower bound.
 template <std::floating_point T, std::derived_from<backend> Ex>
 std::size_t do_linear_grad_workspace(Ex& ex, linear_grad_operands<T> const& o) {
+  if constexpr (std::same_as<T, float> && std::same_as<Ex, backend>)
+    if (o.dropout.active() && detail::by_blocks(ex, o)) {
+      auto fewer = o;
+      fewer.dy = make_matrix(o.dy.data_handle(), detail::least_rows_of_blocks - 1, o.dy.extent(1), o.dy.stride(0));
+      return products_of_linear_grad_workspace(ex, fewer);
+    }
   return products_of_linear_grad_workspace(ex, o);
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "triad/cuda/dropout.cuh"
 #include "triad/cuda/matmul.cuh"
 #include "triad/cuda/reduce.cuh"
 #include "triad/ops/linear_grad.hpp"

@@ -21,7 +21,6 @@
 #include "triad/layers/feed_forward.hpp"
 #include "triad/layers/layer_norm.hpp"
 #include "triad/layers/triangular_attention.hpp"
-#include "triad/ops/dropout.hpp"
 #include "triad/ops/gather.hpp"
 #include "triad/ops/triangle.hpp"
 #include "triad/ops/triangle_step.hpp"
@@ -149,19 +148,17 @@ struct edge_transformer_layer {
     auto const state = [&](index_t n) { return scratch.make<tensor<T, dyn, D>>(n, d); };
 
     // The gradient of y = [u3 or u2 +] drop(feed_forward(u3)).
-    auto const dropped = state(out), du = state(out);
-    block.backward(ex, c.child(2), w.feed_forward, s.u3, s.block,
-                   undropped(ex, c.child(3).dropout(dropout), dy, dropped), du, gradient.feed_forward,
-                   {.residual = in_form(form::released, dy)});
+    auto const du = state(out);
+    block.backward(ex, c.child(2), w.feed_forward, s.u3, s.block, dy, du, gradient.feed_forward,
+                   {.residual = in_form(form::released, dy)}, c.child(3).dropout(dropout));
     // From the gradient of u3 to the gradient of u2.
     norm.backward(ex, c, w.norm2, s.u2, s.norm2, du, du, gradient.norm2, in_form(form::pre_norm, dy));
     // The gradient of u2 = residual + drop(o w').
     bool const pruned = in.wanted.extent(0) != 0;
     auto const d_o = state(rows), d_residual = pruned ? state(rows) : du;
     auto const d_kept = pruned ? state(out) : d_o;
-    attention.mixer().backward(ex, c, w.attention.output, pruned ? s.kept_o : s.attention.mixed, {},
-                               undropped(ex, c.child(1).dropout(dropout), read_only(du), dropped), d_kept,
-                               gradient.attention.output);
+    attention.mixer().backward(ex, c, w.attention.output, pruned ? s.kept_o : s.attention.mixed, {}, read_only(du),
+                               d_kept, gradient.attention.output, {}, c.child(1).dropout(dropout));
     if (pruned) {
       scatter_rows(ex, c.scratch, d_kept, in.wanted, d_o);
       scatter_rows(ex, c.scratch, du, in.wanted, d_residual);

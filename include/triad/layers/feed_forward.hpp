@@ -84,10 +84,11 @@ struct feed_forward {
     outer.forward(ex, c, w.outer, s.hidden, {}, y, after);
   }
 
-  /// Overwrites dx, then applies `after` to dx.
+  /// Overwrites dx, then applies `after` to dx.  `dropped` is the dropout of y if dy is the gradient of drop(y).
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, kept_factor<T const, In> x, saved const& s,
-                const_view<output> dy, tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {}) const {
+                const_view<output> dy, tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {},
+                dropout_mask dropped = {}) const {
     auto const frame = c.scratch->open();
     auto const dz = c.scratch->template make<tensor<T, dyn, Hidden>>(x.extent(0), inner.out());
     epilogue<T> gate;
@@ -97,7 +98,8 @@ struct feed_forward {
     } else {
       gate.dropout = hidden_dropout(c);
     }
-    outer.backward(ex, c, w.outer, s.hidden, {}, dy, dz, gradient.outer, gate, as_matrix(read_only(s.hidden.rounded)));
+    outer.backward(ex, c, w.outer, s.hidden, {}, dy, dz, gradient.outer, gate, dropped,
+                   as_matrix(read_only(s.hidden.rounded)));
     if (between == activation::gelu) transform(ex, gelu_grad{}, s.before, dz, dz);
     inner.backward(ex, c, w.inner, x, {}, dz, dx, gradient.inner, after);
   }

@@ -48,15 +48,15 @@ struct linear {
     matmul_kept(ex, x, transposed(w.weight), y, after);
   }
 
-  /// Overwrites dx, unless dx is empty, then applies `after` to dx.  `rounded_gate` is the gate of `after` if that gate
-  /// is kept in bfloat16.
+  /// Overwrites dx, unless dx is empty, then applies `after` to dx.  `dropout` is the dropout of y if dy is the gradient
+  /// of drop(y).  `rounded_gate` is the gate of `after` if that gate is kept in bfloat16.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, kept_factor<T const, In> x, saved const&,
                 const_view<output> dy, tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {},
-                matrix<bfloat16 const> rounded_gate = no_matrix<bfloat16 const>()) const {
+                dropout_mask dropout = {}, matrix<bfloat16 const> rounded_gate = no_matrix<bfloat16 const>()) const {
     linear_grad<Ex, T>(ex, *c.scratch,
                        {as_matrix(x.values), as_matrix(w.weight), as_matrix(dy), as_matrix(dx),
-                        as_matrix(gradient.weight), gradient.bias, after, as_matrix(x.rounded), rounded_gate});
+                        as_matrix(gradient.weight), gradient.bias, after, as_matrix(x.rounded), rounded_gate, dropout});
   }
 
   template <backend Ex, class X, class Dy>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "triad/ops/linear_grad.hpp"
+#include "triad/reference/dropout.hpp"
 #include "triad/reference/matmul.hpp"
 #include "triad/reference/reduce.hpp"
 
