@@ -13,6 +13,7 @@
 #include "triad/ops/attention.hpp"
 #include "triad/ops/fuse_attention.hpp"
 #include "triad/ops/graph_attention.hpp"
+#include "triad/ops/projected_triangle.hpp"
 #include "triad/ops/relation_attention.hpp"
 #include "triad/ops/triangle.hpp"
 #include "triad/ops/triangle_step.hpp"
@@ -189,6 +190,37 @@ void each_triangle_use(F&& f) {
               });
               return y;
             }});
+        if (graphs == &small && (kind == 0 || kind == 3)) {
+          constexpr index_t columns = 6;
+          index_t const p = (uses_right_value(form) ? 4 : 3) * d;
+          f(operation_use<Ex, T>{
+              "projected_triangle, form " + std::to_string(static_cast<int>(form)) + (kind & 1 ? ", disturbed" : ""),
+              {rows * columns, p * columns, p, rows * d},
+              [=](Ex& ex, given const& x) {
+                auto y = room_for_numbers<T>(
+                    {rows * p, rows * heads, rows * heads, rows * d, rows * columns, p * columns, p}, T(0));
+                for (auto& v : y) v.resize(v.size() + 64);
+                std::vector<std::uint8_t> masked(static_cast<std::size_t>(graphs->dims.triangles), 0);
+                for (std::size_t i = 0; i < masked.size(); i += 3) masked[i] = 1;
+                triangle_options t{.form = form, .heads = heads};
+                if (kind & 1) t.mask.masked = make_vec<std::uint8_t const>(masked.data(), graphs->dims.triangles);
+                if (kind & 2) t.dropout = {0.3, 1, 2, &step};
+                projected_triangle_operands<T> operands{table_in<T>(x[0].data(), rows, columns), in(x[1], p, columns),
+                                                        in(x[2], p)};
+                if (kind & 1) operands.projected = table_out<T>(y[0].data(), rows, p);  // else it is not kept
+                with_scratch(ex, {}, [&](auto& on, call const& c) {
+                  using B = std::remove_reference_t<decltype(on)>;
+                  projected_triangle<B, T>(on, *c.scratch, t, operands, graphs->batch(),
+                                           {out(y[1], rows, heads), out(y[2], rows, heads)}, out(y[3], rows, d));
+                  projected_triangle_grad<B, T>(on, *c.scratch, t, operands, graphs->batch(),
+                                                {in(y[1], rows, heads), in(y[2], rows, heads)}, in(y[3], rows, d),
+                                                in(x[3], rows, d),
+                                                projected_triangle_gradients<T>{
+                                                    out(y[4], rows, columns), out(y[5], p, columns), out(y[6], p), {}});
+                });
+                return y;
+              }});
+        }
         if (graphs == &tiled || kind > 1) continue;
         f(operation_use<Ex, T>{
             "triangle_weights, form " + std::to_string(static_cast<int>(form)) + (kind & 1 ? ", masked" : ""),

@@ -39,102 +39,144 @@ inline bool by_blocks(backend const& ex, linear_grad_operands<float> const& o) {
          by_rows(o.after.residual) && by_rows(o.rounded_x) && by_rows(o.rounded_gate);
 }
 
+/// The gradients of an affine map, added up by blocks of rows.  The sums of a piece, which is a run of rows, are in
+/// scratch memory of the thread that makes this object, after the packed w.
+class gradient_blocks {
+ public:
+  /// The columns of dy are rows of dy' x and terms of dy w, and the rows of dy are terms of dy' x and rows of dy w.  So
+  /// both numbers are padded to both steps: dy has columns and rows of zeros, and w has rows of zeros.
+  gradient_blocks(backend& ex, linear_grad_operands<float> const& o, index_t most_pieces)
+      : o_(o),
+        limits_(ex.engine->limits(ex.arithmetic)),
+        step_(std::max(limits_.row_step, limits_.inner_step)),
+        out_(o.dy.extent(1)),
+        in_(o.in()),
+        wide_(rounded_up(out_, step_)),
+        has_dx_(o.dx.extent(0) != 0),
+        task_{.engine = *ex.engine,
+              .factors = ex.arithmetic,
+              .m = o.dy.extent(0),
+              .n = in_,
+              .k = wide_,
+              .a = factor(o.dy),
+              .b = has_dx_ ? with_zeros(factor(o.w), out_, wide_, in_, scratch_use::widened) : stored_factor{},
+              .c = o.dx.data_handle(),
+              .ldc = has_dx_ ? o.dx.stride(0) : in_,
+              .add = false,
+              .limits = limits_},
+        x_(o.rounded_x.extent(0) != 0
+               ? stored_factor{nullptr, factor_form::rows, o.rounded_x.stride(0), o.rounded_x.data_handle()}
+               : factor(o.x)),
+        parts_(task_),
+        keeps_(o.dropout) {
+    task_.expect_limits();
+    constexpr index_t cached = index_t{3} << 15;                                // numbers of dy and x in a block
+    index_t const most_rows = std::min<index_t>(512, limits_.inner / 64 * 64);  // the inner extent of dy' x
+    block_ = std::min(most_rows, std::max<index_t>(64, cached * (task_.rounds() ? 2 : 1) / (out_ + in_) / 32 * 32));
+    most_pieces_ = std::min(most_pieces, std::clamp<index_t>((index_t{8} << 20) / sums_size(), 1, 8));
+    packed_ = room_for_pieces(task_, parts_, most_pieces_ * sums_size(), scratch_use::right_factor);
+    sums_ = reinterpret_cast<float*>(packed_.data + packed_.bytes * static_cast<std::size_t>(parts_.count));
+    if (has_dx_) pack_pieces(ex, task_, parts_, packed_);
+  }
+
+  /// The number of rows of a block, a multiple of 32.
+  index_t block() const { return block_; }
+  /// The largest number of pieces.
+  index_t most_pieces() const { return most_pieces_; }
+  stored_factor const& dy() const { return task_.a; }
+
+  /// Adds the rows [row, row + count) to the sums of a piece, and writes their dx.  `dy` begins with these rows.  The
+  /// calls of a piece must have one thread at a time.  `first` says whether the sums begin with this call.
+  void add(index_t piece, stored_factor const& dy, index_t row, index_t count, bool first) const {
+    for (index_t done = 0; done < count; done += block_)
+      add_block(piece, dy.at(done, 0), row + done, std::min(block_, count - done), first && done == 0);
+  }
+
+  /// Sets the sums of a piece without rows to 0.
+  void clear(index_t piece) const { std::fill_n(sums_ + piece * sums_size(), sums_size(), 0.0f); }
+  /// Adds the sums of `pieces` pieces, in order, to dw and db.
+  void finish(backend& ex, index_t pieces) const {
+    parallel_rows(ex, out_, 16, [&](index_t row, index_t count, int) {
+      for (index_t piece = 0; piece < pieces; ++piece)
+        put_rows(sums_ + piece * sums_size() + row * in_, in_, count, &o_.dw(row, 0), o_.dw.stride(0), true);
+    });
+    without_denormals const here;  // as in the tasks
+    if (o_.db.extent(0) != 0)
+      for (index_t piece = 0; piece < pieces; ++piece) {
+        float const* const db = sums_ + piece * sums_size() + wide_ * in_;
+        for (index_t i = 0; i < out_; ++i) o_.db(i) += db[i];
+      }
+  }
+
+ private:
+  static stored_factor factor(matrix<float const> m) { return {m.data_handle(), factor_form::rows, m.stride(0)}; }
+  index_t sums_size() const { return wide_ * in_ + out_; }
+
+  void add_block(index_t piece, stored_factor dy, index_t row, index_t count, bool first) const {
+    float* const dw = sums_ + piece * sums_size();
+    float* const db = dw + wide_ * in_;
+    index_t const made = rounded_up(count, step_);
+    if (first) std::fill_n(db, out_, 0.0f);
+    if (o_.dropout.active()) {
+      auto* const dropped = product_scratch_of<float>(scratch_use::dropped, count * out_);
+      for (index_t r = 0; r < count; ++r)
+        drop_row(keeps_, static_cast<float>(o_.dropout.scale()), row + r, out_, dy.data + r * dy.leading,
+                 dropped + r * out_);
+      dy = {dropped, factor_form::rows, out_};
+    }
+    if (o_.db.extent(0) != 0)
+      for (index_t r = 0; r < count; ++r) {
+        float const* const y = dy.data + r * dy.leading;
+#pragma omp simd
+        for (index_t i = 0; i < out_; ++i) db[i] += y[i];
+      }
+    auto const right = read_factor(task_, x_, row, count, 0, in_, made, in_, scratch_use::right_block);
+    bool const direct = has_dx_ && made == count && task_.ldc == in_;
+    float* const dx = !has_dx_ ? nullptr
+                      : direct ? task_.c + row * task_.ldc
+                               : product_scratch_of<float>(scratch_use::sums, made * in_);
+    for (index_t part = 0; part < parts_.count; ++part) {
+      index_t const begin = parts_.first(part), k = parts_.size(part);
+      auto const left =
+          read_factor(task_, dy, 0, count, begin, std::min(k, out_ - begin), made, k, scratch_use::left_block);
+      // The rows of dy are the columns of dy'.
+      task_.engine.multiply({k, in_, made, task_.factors, factor_form::columns, factor_form::rows, !first}, left.data,
+                            right.data, dw + begin * in_);
+      if (has_dx_)
+        task_.engine.multiply({made, in_, k, task_.factors, factor_form::rows, factor_form::packed, part > 0},
+                              left.data, packed_[part], dx);
+    }
+    if (!has_dx_) return;
+    if (!direct) put_rows(dx, in_, count, task_.c + row * task_.ldc, task_.ldc, false);
+    if (!o_.after.empty() || o_.rounded_gate.extent(0) != 0)
+      finish_block(o_.after, &o_.dx(row, 0), task_.ldc, row, count, 0, in_, o_.rounded_gate);
+  }
+
+  linear_grad_operands<float> const& o_;
+  product_limits limits_;
+  index_t step_, out_, in_, wide_;
+  bool has_dx_;
+  engine_task task_;
+  stored_factor x_;
+  inner_pieces parts_;  // of the columns of dy
+  keep_source keeps_;
+  index_t block_ = 0, most_pieces_ = 0;
+  packed_pieces packed_;
+  float* sums_ = nullptr;
+};
+
 /// A template, so that the target triad::kernels compiles it once.
 template <std::same_as<float> T>
 void linear_grad_by_blocks(backend& ex, linear_grad_operands<T> const& o) {
-  auto const& engine = *ex.engine;
-  auto const limits = engine.limits(ex.arithmetic);
-  // The columns of dy are rows of dy' x and terms of dy w, and the rows of dy are terms of dy' x and rows of dy w.  So
-  // both numbers are padded to both steps: dy has columns and rows of zeros, and w has rows of zeros.
-  index_t const step = std::max(limits.row_step, limits.inner_step), rows = o.dy.extent(0), out = o.dy.extent(1),
-                in = o.in(), wide = rounded_up(out, step), sums_size = wide * in + out;
-  bool const has_dx = o.dx.extent(0) != 0, has_db = o.db.extent(0) != 0;
-  auto const factor = [](matrix<float const> m) {
-    return stored_factor{m.data_handle(), factor_form::rows, m.stride(0)};
-  };
-  engine_task const task{.engine = engine,
-                         .factors = ex.arithmetic,
-                         .m = rows,
-                         .n = in,
-                         .k = wide,
-                         .a = factor(o.dy),
-                         .b = has_dx ? with_zeros(factor(o.w), out, wide, in, scratch_use::widened) : stored_factor{},
-                         .c = o.dx.data_handle(),
-                         .ldc = has_dx ? o.dx.stride(0) : in,
-                         .add = false,
-                         .limits = limits};
-  task.expect_limits();
-  stored_factor const x = o.rounded_x.extent(0) != 0 ? stored_factor{nullptr, factor_form::rows, o.rounded_x.stride(0),
-                                                                     o.rounded_x.data_handle()}
-                                                     : factor(o.x);
-
-  inner_pieces const parts(task);                                            // of the columns of dy
-  constexpr index_t cached = index_t{3} << 15;                               // numbers of dy and x in a block
-  index_t const most_rows = std::min<index_t>(512, limits.inner / 64 * 64);  // a block is the inner extent of dy' x
-  index_t const block =
-      std::min(most_rows, std::max<index_t>(64, cached * (task.rounds() ? 2 : 1) / (out + in) / 32 * 32));
-  index_t const most_pieces = std::clamp<index_t>((index_t{8} << 20) / sums_size, 1, 8);
-  index_t const length = rounded_up((rows + most_pieces - 1) / most_pieces, block);
+  index_t const rows = o.dy.extent(0);
+  gradient_blocks const sums(ex, o, 8);
+  index_t const length = rounded_up((rows + sums.most_pieces() - 1) / sums.most_pieces(), sums.block());
   index_t const pieces = (rows + length - 1) / length;
-
-  auto const packed = room_for_pieces(task, parts, pieces * sums_size);  // w, and the sums after it
-  auto* const sums = reinterpret_cast<float*>(packed.data + packed.bytes * static_cast<std::size_t>(parts.count));
-  if (has_dx) pack_pieces(ex, task, parts, packed);
-
-  keep_source const keeps(o.dropout);
   parallel_for(ex, pieces, [&](index_t piece, int) {
-    float* const dw = sums + piece * sums_size;
-    float* const db = dw + wide * in;
-    std::fill_n(db, out, 0.0f);
-    index_t const begin = piece * length, end = std::min(rows, begin + length);
-    for (index_t row = begin; row < end; row += block) {
-      index_t const count = std::min(block, end - row), made = rounded_up(count, step);
-      auto dy = task.a.at(row, 0);
-      if (o.dropout.active()) {
-        auto* const dropped = product_scratch_of<float>(scratch_use::dropped, count * out);
-        for (index_t r = 0; r < count; ++r)
-          drop_row(keeps, static_cast<float>(o.dropout.scale()), row + r, out, &o.dy(row + r, 0), dropped + r * out);
-        dy = {dropped, factor_form::rows, out};
-      }
-      if (has_db)
-        for (index_t r = 0; r < count; ++r) {
-          float const* const y = dy.data + r * dy.leading;
-#pragma omp simd
-          for (index_t i = 0; i < out; ++i) db[i] += y[i];
-        }
-      auto const right = read_factor(task, x, row, count, 0, in, made, in, scratch_use::right_block);
-      bool const direct = has_dx && made == count && task.ldc == in;
-      float* const dx = !has_dx  ? nullptr
-                        : direct ? task.c + row * task.ldc
-                                 : product_scratch_of<float>(scratch_use::sums, made * in);
-      for (index_t part = 0; part < parts.count; ++part) {
-        index_t const first = parts.first(part), k = parts.size(part);
-        auto const left =
-            read_factor(task, dy, 0, count, first, std::min(k, out - first), made, k, scratch_use::left_block);
-        // The rows of dy are the columns of dy'.
-        engine.multiply({k, in, made, ex.arithmetic, factor_form::columns, factor_form::rows, row > begin}, left.data,
-                        right.data, dw + first * in);
-        if (has_dx)
-          engine.multiply({made, in, k, ex.arithmetic, factor_form::rows, factor_form::packed, part > 0}, left.data,
-                          packed[part], dx);
-      }
-      if (!has_dx) continue;
-      if (!direct) put_rows(dx, in, count, task.c + row * task.ldc, task.ldc, false);
-      if (!o.after.empty() || o.rounded_gate.extent(0) != 0)
-        finish_block(o.after, &o.dx(row, 0), task.ldc, row, count, 0, in, o.rounded_gate);
-    }
+    index_t const begin = piece * length;
+    sums.add(piece, sums.dy().at(begin, 0), begin, std::min(length, rows - begin), true);
   });
-
-  parallel_rows(ex, out, 16, [&](index_t row, index_t count, int) {
-    for (index_t piece = 0; piece < pieces; ++piece)
-      put_rows(sums + piece * sums_size + row * in, in, count, &o.dw(row, 0), o.dw.stride(0), true);
-  });
-  without_denormals const here;  // as in the tasks
-  if (has_db)
-    for (index_t piece = 0; piece < pieces; ++piece) {
-      float const* const db = sums + piece * sums_size + wide * in;
-      for (index_t i = 0; i < out; ++i) o.db(i) += db[i];
-    }
+  sums.finish(ex, pieces);
 }
 
 /// Returns operands without bfloat16.  Copies in floats are valid until the calling thread asks for the next copies.

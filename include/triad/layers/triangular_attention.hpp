@@ -8,6 +8,7 @@
 #include "triad/core/fields.hpp"
 #include "triad/core/views.hpp"
 #include "triad/layers/linear.hpp"
+#include "triad/ops/projected_triangle.hpp"
 #include "triad/ops/triangle.hpp"
 
 namespace triad {
@@ -77,11 +78,8 @@ struct triangular_attention {
   /// Overwrites s.mixed with o, the result before the output projection.  x (rows, d) is the state, instead of in.x.
   template <backend Ex>
   void mix(Ex& ex, call const& c, fields<T const> w, input const& in, kept_factor<T const, D> x, saved const& s) const {
-    auto const frame = c.scratch->open();
-    auto const projected = projections_of(*c.scratch, s, x);
-    stacked().forward(ex, c, w.stacked, x, {}, projected);
-    triangle(ex, *c.scratch, options(c, in), split(read_only(projected)), in.graphs,
-             triangle_statistics<T>{as_matrix(s.maximum), as_matrix(s.inverse_sum)}, as_matrix(s.mixed));
+    projected_triangle(ex, *c.scratch, options(c, in), operands(w, x, s), in.graphs,
+                       triangle_statistics<T>{as_matrix(s.maximum), as_matrix(s.inverse_sum)}, as_matrix(s.mixed));
   }
 
   /// Computes the gradient of mix() from d_o.  x is that of mix().  Overwrites dx, then applies `after` to dx.  Adds to
@@ -90,13 +88,12 @@ struct triangular_attention {
   void mix_backward(Ex& ex, call const& c, fields<T const> w, input const& in, kept_factor<T const, D> x,
                     saved const& s, const_view<output> d_o, tensor<T, dyn, D> dx, fields<T> gradient,
                     epilogue<T> const& after = {}) const {
-    auto const frame = c.scratch->open();
-    auto const d_projected = c.scratch->template make<tensor<T, dyn, dyn>>(x.extent(0), projections() * width());
-    auto const projected = kept_projections(ex, c, w, x, s);
-    triangle_grad(ex, *c.scratch, options(c, in), split(read_only(projected)), in.graphs,
-                  triangle_statistics<T const>{as_matrix(read_only(s.maximum)), as_matrix(read_only(s.inverse_sum))},
-                  as_matrix(read_only(s.mixed)), matrix<T const>(as_matrix(d_o)), split(d_projected));
-    stacked().backward(ex, c, w.stacked, x, {}, d_projected, dx, gradient.stacked, after);
+    projected_triangle_grad(
+        ex, *c.scratch, options(c, in), operands(w, x, s), in.graphs,
+        triangle_statistics<T const>{as_matrix(read_only(s.maximum)), as_matrix(read_only(s.inverse_sum))},
+        as_matrix(read_only(s.mixed)), matrix<T const>(as_matrix(d_o)),
+        projected_triangle_gradients<T>{as_matrix(dx), as_matrix(gradient.stacked.weight), gradient.stacked.bias,
+                                        after});
   }
 
   template <backend Ex>
@@ -131,6 +128,10 @@ struct triangular_attention {
   }
 
  private:
+  static projected_triangle_operands<T> operands(fields<T const> w, kept_factor<T const, D> x, saved const& s) {
+    bool const keeps = s.projected.extent(0) == x.extent(0);
+    return {x, as_matrix(w.stacked.weight), w.stacked.bias, keeps ? s.projected : tensor<T, dyn, dyn>{}};
+  }
   /// Returns the memory of the projections of x: s.projected, or scratch memory if they are not kept.
   tensor<T, dyn, dyn> projections_of(arena& scratch, saved const& s, kept_factor<T const, D> x) const {
     if (s.projected.extent(0) == x.extent(0)) return s.projected;

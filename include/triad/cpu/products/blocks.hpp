@@ -151,12 +151,12 @@ struct packed_pieces {
   void const* operator[](index_t piece) const { return data + bytes * static_cast<std::size_t>(piece); }
 };
 /// Returns scratch memory for the packed pieces of t.b, with room for `floats` floats after them.
-inline packed_pieces room_for_pieces(engine_task const& t, inner_pieces const& cut, index_t floats = 0) {
+inline packed_pieces room_for_pieces(engine_task const& t, inner_pieces const& cut, index_t floats, scratch_use use) {
   std::size_t bytes = 0;
   for (index_t const k : {cut.length, cut.size(cut.count - 1)})
     bytes = std::max(bytes, (t.engine.packed_bytes(t.factors, t.padded_inner(k), t.n) + 63) / 64 * 64);
-  return {product_scratch(scratch_use::right_factor, bytes * static_cast<std::size_t>(cut.count) +
-                                                         static_cast<std::size_t>(floats) * sizeof(float)),
+  return {product_scratch(
+              use, bytes * static_cast<std::size_t>(cut.count) + static_cast<std::size_t>(floats) * sizeof(float)),
           bytes};
 }
 /// Returns the first `inner` rows of a right factor of floats, and `padded` - `inner` rows of zeros.  The result is a copy
@@ -182,45 +182,66 @@ inline void pack_pieces(backend& ex, engine_task const& t, inner_pieces const& c
   });
 }
 
+/// A product of which threads compute some rows at a time.  The right factor is packed once, in scratch memory of the
+/// thread that makes this object, until this thread asks for the same use of scratch memory again.
+class row_products {
+ public:
+  row_products(backend& ex, engine_task const& t, scratch_use use = scratch_use::right_factor)
+      : t_(t), cut_(t), packs_(t.b.rounded == nullptr && (t.rounds() || t.m >= 384)) {
+    // Few rows of floats are multiplied by b as it is, which gives the same bits.  oneDNN then copies b for each block,
+    // in the time of about 15 rows, and packing takes longer.
+    // A rounded b is multiplied as it is too, because pack() reads floats.
+    if (!packs_) return;
+    packed_ = room_for_pieces(t, cut_, 0, use);
+    pack_pieces(ex, t, cut_, packed_);
+  }
+
+  bool packs() const { return packs_; }
+
+  /// Computes `count` rows from `row` on.  Their sums begin at c, t.ldc floats apart.
+  void operator()(float* c, index_t row, index_t count) const {
+    // A kernel is compiled for its number of rows.  There are few such numbers if a block is cut into a multiple of 16
+    // rows and a rest.
+    index_t const many = count / 16 * 16;
+    if (many > 0) multiply(c, row, many);
+    if (many < count) multiply(c + many * t_.ldc, row + many, count - many);
+  }
+
+ private:
+  void multiply(float* c, index_t row, index_t rows) const {
+    index_t const made = t_.padded_rows(rows);
+    // The pieces of a sum are added before c is, so that the order does not depend on the number of rows.
+    bool const direct = made == rows && (t_.ldc == t_.n || rows == 1) && !(t_.add && cut_.count > 1);
+    float* const to = direct ? c : product_scratch_of<float>(scratch_use::sums, made * t_.n);
+    for (index_t piece = 0; piece < cut_.count; ++piece) {
+      index_t const first = cut_.first(piece), inner = cut_.size(piece), padded = t_.padded_inner(inner);
+      auto const a = read_factor(t_, t_.a, row, rows, first, inner, made, padded, scratch_use::left_block);
+      auto const b = packs_ ? ready_factor{packed_[piece], factor_form::packed}
+                            : read_factor(t_, t_.b, first, inner, 0, t_.n, padded, t_.n, scratch_use::right_block);
+      t_.engine.multiply({made, t_.n, padded, t_.factors, a.form, b.form, piece > 0 || (direct && t_.add)}, a.data,
+                         b.data, to);
+    }
+    if (!direct) put_rows(to, t_.n, rows, c, t_.ldc, t_.add);
+  }
+
+  engine_task const& t_;
+  inner_pieces cut_;
+  bool packs_;
+  packed_pieces packed_;
+};
+
 /// Computes t.c by blocks of rows.  Calls finish(block, row, rows) for each block when its sums are complete.  `block`
 /// is the address of its first row.  If t.c is null, a block is in scratch memory, which the next block overwrites.
 /// Its rows are t.ldc floats apart.
 template <class Finish>
 void multiply_rows(backend& ex, engine_task const& t, Finish const& finish) {
-  inner_pieces const cut(t);
-  // Few rows of floats are multiplied by b as it is, which gives the same bits.  oneDNN then copies b for each block,
-  // in the time of about 15 rows, and packing takes longer.
-  // A rounded b is multiplied as it is too, because pack() reads floats.
-  bool const packs = t.b.rounded == nullptr && (t.rounds() || t.m >= 384);
-  packed_pieces packed;
-  if (packs) {
-    packed = room_for_pieces(t, cut);
-    pack_pieces(ex, t, cut, packed);
-  }
-  auto const multiply = [&](float* c, index_t row, index_t rows) {
-    index_t const made = t.padded_rows(rows);
-    // The pieces of a sum are added before c is, so that the order does not depend on the number of rows.
-    bool const direct = made == rows && (t.ldc == t.n || rows == 1) && !(t.add && cut.count > 1);
-    float* const to = direct ? c : product_scratch_of<float>(scratch_use::sums, made * t.n);
-    for (index_t piece = 0; piece < cut.count; ++piece) {
-      index_t const first = cut.first(piece), inner = cut.size(piece), padded = t.padded_inner(inner);
-      auto const a = read_factor(t, t.a, row, rows, first, inner, made, padded, scratch_use::left_block);
-      auto const b = packs ? ready_factor{packed[piece], factor_form::packed}
-                           : read_factor(t, t.b, first, inner, 0, t.n, padded, t.n, scratch_use::right_block);
-      t.engine.multiply({made, t.n, padded, t.factors, a.form, b.form, piece > 0 || (direct && t.add)}, a.data, b.data,
-                        to);
-    }
-    if (!direct) put_rows(to, t.n, rows, c, t.ldc, t.add);
-  };
-  index_t const rows = block_rows(t.m, packs ? 48 : 96);
+  row_products const product(ex, t);
+  index_t const rows = block_rows(t.m, product.packs() ? 48 : 96);
   parallel_for(ex, (t.m + rows - 1) / rows, [&](index_t block, int) {
-    // A kernel is compiled for its number of rows.  There are few such numbers if a block is cut into a multiple of 16
-    // rows and a rest.
-    index_t const row = block * rows, count = std::min(rows, t.m - row), many = count / 16 * 16;
+    index_t const row = block * rows, count = std::min(rows, t.m - row);
     float* const c =
         t.c != nullptr ? t.c + row * t.ldc : product_scratch_of<float>(scratch_use::result_block, rows * t.ldc);
-    if (many > 0) multiply(c, row, many);
-    if (many < count) multiply(c + many * t.ldc, row + many, count - many);
+    product(c, row, count);
     finish(c, row, count);
   });
 }

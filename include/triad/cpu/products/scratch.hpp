@@ -13,8 +13,19 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
 
-/// What a part of a thread's scratch memory holds.
-enum class scratch_use { right_factor, left_block, right_block, sums, result_block, widened, result, dropped, uses };
+/// What a part of a thread's scratch memory holds.  `again` is a second right factor.
+enum class scratch_use {
+  right_factor,
+  again,
+  left_block,
+  right_block,
+  sums,
+  result_block,
+  widened,
+  result,
+  dropped,
+  uses
+};
 
 /// Returns at least `bytes` bytes of memory of the calling thread, aligned to a cache line.  The memory is valid until
 /// the thread asks for the same use again.  It grows to the largest request and is freed when the thread ends, so

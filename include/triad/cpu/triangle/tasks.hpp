@@ -121,9 +121,10 @@ inline void make_bits(backend& ex, triangle_options const& options, graph_dims c
   });
 }
 
+/// `first_row` is the number of the edge in row 0 of x.
 inline head make_head(triangle_options const& options, triangle_projections<float const> const& x, graph_batch const& g,
-                      index_t graph, index_t c, index_t stat_stride, std::uint64_t const* bits) {
-  auto const n = g.size(graph), width = x.query.extent(1) / options.heads, edge = g.edge_begin(graph);
+                      index_t graph, index_t c, index_t stat_stride, std::uint64_t const* bits, index_t first_row = 0) {
+  auto const n = g.size(graph), width = x.query.extent(1) / options.heads, edge = g.edge_begin(graph) - first_row;
   head h{n,
          width,
          head_rows(x.query, edge, c, width),

@@ -1,0 +1,182 @@
+// Triangular attention of states: the projections and the triangle in one operation, so that a backend may compute a few
+// graphs at a time, while their projections are in the cache.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   [q k v1 v2] = x w' + b      x (rows, in), w (p d, in), b (p d) or none; p = 4, or 3 if the form has no v2
+//   o = triangle(q, k, v1, v2)  (rows, d): ops/triangle.hpp
+//   dx, dw, db                  the gradients of the projections, from those of q, k, v1 and v2: ops/linear_grad.hpp
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "triad/core/backend.hpp"
+#include "triad/core/kept_factor.hpp"
+#include "triad/ops/linear_grad.hpp"
+#include "triad/ops/matmul.hpp"
+#include "triad/ops/triangle.hpp"
+
+namespace triad {
+
+/// Returns the columns of q, k, v1 and v2 in the projections (rows, p d).
+template <class S>
+triangle_projections<S> split_projections(triangle_form form, matrix<S> all) {
+  bool const has_right = uses_right_value(form);
+  index_t const d = all.extent(1) / (has_right ? 4 : 3);
+  auto const part = [&](index_t p) { return make_matrix(all.data_handle() + p * d, all.extent(0), d, all.stride(0)); };
+  return {part(0), part(1), part(2), has_right ? part(3) : no_matrix<S>()};
+}
+
+/// What both passes read.
+template <class T>
+struct projected_triangle_operands {
+  kept_factor<T const> x;      // (rows, in)
+  matrix<T const> w;           // (p d, in)
+  vec<T const> b{nullptr, 0};  // (p d), or (0): there is no bias
+  /// (rows, p d): forward overwrites it, and backward reads it.  Without rows, the projections are not kept, and
+  /// backward computes them again.
+  tensor<T, dyn, dyn> projected{};
+
+  constexpr index_t rows() const { return x.extent(0); }
+  constexpr index_t out() const { return w.extent(0); }
+  constexpr bool keeps() const { return projected.extent(0) != 0; }
+};
+
+/// The gradients that the backward pass writes.
+template <class T>
+struct projected_triangle_gradients {
+  matrix<T> dx;           // (rows, in)
+  matrix<T> dw;           // (p d, in)
+  vec<T> db{nullptr, 0};  // (p d) or (0)
+  epilogue<T> after{};    // of dx
+};
+
+namespace detail {
+template <class T>
+void expect_projected_triangle(triangle_options const& options, projected_triangle_operands<T> const& x,
+                               graph_batch const& g, triangle_statistics<T const> const& s, matrix<T const> o) {
+  index_t const rows = g.dims.rows, out = x.out(), parts = uses_right_value(options.form) ? 4 : 3;
+  expect_extent("projected_triangle", "rows of x", x.rows(), rows);
+  expect_shape("projected_triangle", "w", x.w, {out, x.x.extent(1)});
+  TRIAD_EXPECTS(out % parts == 0, "projected_triangle: w has " + std::to_string(out) +
+                                      " rows, expected a multiple of " + std::to_string(parts) +
+                                      ", the projections of this form");
+  if (x.b.extent(0) != 0) expect_shape("projected_triangle", "b", x.b, {out});
+  if (x.keeps()) expect_shape("projected_triangle", "projected", as_matrix(x.projected), {rows, out});
+  expect_shape("projected_triangle", "o", o, {rows, out / parts});
+  expect_statistics(options, g, s);
+  TRIAD_EXPECTS(x.w.stride(1) == 1 && o.stride(1) == 1 && s.maximum.stride(0) == s.inverse_sum.stride(0),
+                "projected_triangle: w or o with gaps in a row, or statistics of different strides, expected rows "
+                "without gaps and one distance between the rows of both statistics");
+}
+
+/// The projections in a workspace, and what is left of the workspace.
+template <class T>
+struct projections_of_workspace {
+  tensor<T, dyn, dyn> all;
+  workspace rest;
+
+  static std::size_t bytes(index_t rows, index_t out) {
+    return arena_stride(static_cast<std::size_t>(rows * out) * sizeof(T));
+  }
+  projections_of_workspace(workspace ws, index_t rows, index_t out)
+      : all(reinterpret_cast<T*>(ws.data), extents<dyn, dyn>(rows, out)) {
+    auto const used = bytes(rows, out);
+    rest = {ws.data == nullptr ? nullptr : ws.data + used, ws.bytes - used};
+  }
+};
+}  // namespace detail
+
+/// Computes triangular attention of every edge.  Overwrites o (rows, d), the statistics, and the projections if they are
+/// kept.
+template <backend Ex, class T>
+void projected_triangle(Ex& ex, arena& scratch, triangle_options const& options,
+                        projected_triangle_operands<T> const& x, graph_batch const& g, triangle_statistics<T> const& s,
+                        matrix<T> o) {
+  detail::expect_projected_triangle<T>(options, x, g, {s.maximum, s.inverse_sum}, o);
+  with_workspace(ex, scratch, do_projected_triangle_workspace(planning(ex), options, x, g.dims),
+                 [&](auto ws) { do_projected_triangle(ex, options, x, g, s, o, ws); });
+}
+
+/// Computes the gradients from d_o.  Overwrites dx, which must have its own memory, and adds to dw and db.
+template <backend Ex, class T>
+void projected_triangle_grad(Ex& ex, arena& scratch, triangle_options const& options,
+                             projected_triangle_operands<T> const& x, graph_batch const& g,
+                             triangle_statistics<T const> const& s, matrix<T const> o, matrix<T const> d_o,
+                             projected_triangle_gradients<T> const& to) {
+  detail::expect_projected_triangle<T>(options, x, g, s, o);
+  expect_same_shape("projected_triangle_grad", "d_o", d_o, o);
+  expect_shape("projected_triangle_grad", "dx", to.dx, {x.rows(), x.x.extent(1)});
+  expect_same_shape("projected_triangle_grad", "dw", to.dw, x.w);
+  expect_shape("projected_triangle_grad", "db", to.db, {x.b.extent(0)});
+  TRIAD_EXPECTS(d_o.stride(1) == 1 && to.dx.stride(1) == 1 && to.dw.stride(1) == 1,
+                "projected_triangle_grad: d_o, dx or dw with gaps in a row, expected rows without gaps");
+  with_workspace(ex, scratch, do_projected_triangle_grad_workspace(planning(ex), options, x, g.dims),
+                 [&](auto ws) { do_projected_triangle_grad(ex, options, x, g, s, o, d_o, to, ws); });
+}
+
+/// The workspace of projected_triangle_by_parts().
+template <class Ex, class T>
+std::size_t parts_of_projected_triangle_workspace(Ex& ex, triangle_options const& options,
+                                                  projected_triangle_operands<T> const& x, graph_dims const& dims) {
+  using projections = detail::projections_of_workspace<T>;
+  projections const at({}, dims.rows, x.out());
+  return (x.keeps() ? 0 : projections::bytes(dims.rows, x.out())) +
+         do_triangle_workspace(ex, options, split_projections(options.form, as_matrix(read_only(at.all))), dims);
+}
+/// Computes the projections, and then the triangle.  A backend without a faster way calls this function in its hook.
+template <class Ex, class T>
+void projected_triangle_by_parts(Ex& ex, triangle_options const& options, projected_triangle_operands<T> const& x,
+                                 graph_batch const& g, triangle_statistics<T> const& s, matrix<T> o, workspace ws) {
+  auto projected = x.projected;
+  if (!x.keeps()) {
+    detail::projections_of_workspace<T> const at(ws, x.rows(), x.out());
+    projected = at.all;
+    ws = at.rest;
+  }
+  matmul_kept(ex, x.x, transposed(x.w), kept_factor<T>(projected), {.bias = x.b});
+  do_triangle(ex, options, split_projections(options.form, as_matrix(read_only(projected))), g, s, o, ws);
+}
+
+/// The workspace of projected_triangle_grad_by_parts().
+template <class Ex, class T>
+std::size_t parts_of_projected_triangle_grad_workspace(Ex& ex, triangle_options const& options,
+                                                       projected_triangle_operands<T> const& x,
+                                                       graph_dims const& dims) {
+  using projections = detail::projections_of_workspace<T>;
+  projections const at({}, dims.rows, x.out());
+  index_t const in = x.x.extent(1);
+  linear_grad_operands<T> const grad{.x = make_matrix<T const>(nullptr, dims.rows, in, in),
+                                     .w = x.w,
+                                     .dy = as_matrix(read_only(at.all)),
+                                     .dx = make_matrix<T>(nullptr, dims.rows, in, in),
+                                     .dw = make_matrix<T>(nullptr, x.out(), in, in),
+                                     .db = make_vec<T>(nullptr, x.b.extent(0))};
+  return projections::bytes(dims.rows, x.out()) * (x.keeps() ? 1 : 2) +
+         std::max(do_triangle_grad_workspace(ex, options, split_projections(options.form, as_matrix(read_only(at.all))),
+                                             split_projections(options.form, as_matrix(at.all)), dims),
+                  do_linear_grad_workspace(ex, grad));
+}
+/// Computes the gradients one after the other.
+template <class Ex, class T>
+void projected_triangle_grad_by_parts(Ex& ex, triangle_options const& options, projected_triangle_operands<T> const& x,
+                                      graph_batch const& g, triangle_statistics<T const> const& s, matrix<T const> o,
+                                      matrix<T const> d_o, projected_triangle_gradients<T> const& to, workspace ws) {
+  detail::projections_of_workspace<T> const gradient(ws, x.rows(), x.out());
+  ws = gradient.rest;
+  auto projected = x.projected;
+  if (!x.keeps()) {
+    detail::projections_of_workspace<T> const again(ws, x.rows(), x.out());
+    projected = again.all;
+    ws = again.rest;
+    matmul_kept(ex, x.x, transposed(x.w), kept_factor<T>(projected), {.bias = x.b});
+  }
+  do_triangle_grad(ex, options, split_projections(options.form, as_matrix(read_only(projected))), g, s, o, d_o,
+                   split_projections(options.form, as_matrix(gradient.all)), ws);
+  do_linear_grad(ex,
+                 linear_grad_operands<T>{as_matrix(x.x.values), x.w, as_matrix(read_only(gradient.all)), to.dx, to.dw,
+                                         to.db, to.after, as_matrix(x.x.rounded)},
+                 ws);
+}
+
+}  // namespace triad
