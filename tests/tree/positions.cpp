@@ -20,6 +20,9 @@ TEST_CASE("a static tree has its positions and blocks at compile time, and no si
   STATIC_REQUIRE(p.cons_source(0).position == no_position);
   STATIC_REQUIRE((p.cons_source(6).argument == 1 && p.cons_source(6).position == 2));
   STATIC_REQUIRE((p.child_block(1, 2).part == 3 && p.child_block(1, 2).whole == 11 && p.child_block(1, 2).size == 4));
+  STATIC_REQUIRE((p.place_of(0).above == 0 && p.place_of(0).size == 1 && !p.place_of(0).last));
+  STATIC_REQUIRE((p.place_of(8).begin == 7 && p.place_of(8).size == 8 && p.place_of(8).above == 4));
+  STATIC_REQUIRE((p.place_of(8).offset == 1 && p.place_of(8).last));
   STATIC_REQUIRE(std::is_empty_v<tree_positions<2, 4>>);
 }
 
@@ -32,6 +35,32 @@ TEST_CASE("children, parents, slots and levels agree, whatever the branching and
         if (r > 0) REQUIRE(p.child(p.parent(r), p.child_number(r)) == r);
         if (r > 0) REQUIRE(p.level_of(r) == p.level_of(p.parent(r)) + 1);
         REQUIRE((p.level_begin(p.level_of(r)) <= r && r < p.level_begin(p.level_of(r) + 1)));
+      }
+    }
+}
+
+TEST_CASE("places agree with levels, and their sources with the formulas of sources") {
+  for (index_t b : {2, 3, 5, 9})
+    for (index_t d : {1, 2, 3, 4, b == 2 ? 9 : 5}) {
+      tree_positions<> const p(b, d);
+      for (index_t r = 0; r < p.count(); ++r) {
+        CAPTURE(b, d, r);
+        index_t const level = p.level_of(r), begin = p.level_begin(level), size = p.level_size(level);
+        auto const at = p.place_of(r);
+        REQUIRE((at.begin == begin && at.size == size && at.offset == r - begin && at.last == (level + 1 == d)));
+        REQUIRE(at.above == (level > 0 ? p.level_size(level - 1) : 0));
+        for (index_t c = 0; c < b; ++c) {
+          index_t const below = p.level_begin(level + 1) + c * size + r - begin;
+          REQUIRE(p.child_source(c, at) == (level + 1 < d ? below : no_position));
+        }
+        auto const from = p.cons_source(at);
+        if (level == 0) {
+          REQUIRE((from.argument == 0 && from.position == no_position));
+        } else {
+          index_t const above = p.level_size(level - 1);
+          REQUIRE(from.argument == (r - begin) / above);
+          REQUIRE(from.position == p.level_begin(level - 1) + (r - begin) % above);
+        }
       }
     }
 }

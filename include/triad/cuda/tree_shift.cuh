@@ -10,28 +10,6 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// The place of a position in its level, which has `size` positions from `begin` on.
-struct place_in_level {
-  index_t begin = 0, size = 1, offset;
-  bool last;  // whether no level is below
-
-  TRIAD_DEVICE place_in_level(tree_positions<> const& where, index_t position, index_t count) {
-    for (; position >= begin + size; size *= where.branching()) begin += size;
-    offset = position - begin;
-    last = begin + size == count;
-  }
-  /// As tree_positions::child_source() and cons_source().
-  TRIAD_DEVICE index_t child_source(index_t c) const { return last ? no_position : begin + size + c * size + offset; }
-  TRIAD_DEVICE tree_positions<>::part cons_source(tree_positions<> const& where) const {
-    if (begin == 0) return {0, no_position};
-    index_t const above = size / where.branching();
-    tree_positions<>::part from{0, offset};
-    for (; from.position >= above; from.position -= above) ++from.argument;
-    from.position += begin - above;
-    return from;
-  }
-};
-
 /// Some lanes of a warp that compute a row of a tree together.  8 numbers of float are as many bytes as a sector, the 32
 /// bytes that device memory reads at once.  So groups of 8 lanes read few bytes in vain, and rows with few fillers keep
 /// them busy.
@@ -99,8 +77,8 @@ struct tree_shift_rows {
     index_t const tiles = (count + at.rows - 1) / at.rows, sample = b.index() / tiles,
                   r = b.index() % tiles * at.rows + at.row;
     if (r >= count) return;
-    place_in_level const place(where, r, count);
-    auto const part = place.cons_source(where);
+    auto const place = where.place_of(r);
+    auto const part = where.cons_source(place);
     for (int first = at.lane; first < fillers; first += held_columns * Lanes) {
       row_sums<T, Lanes> sums{first, fillers};
       if (r == 0) sums.each([&](T& s, int x) { s = root(sample, x); });
@@ -110,7 +88,7 @@ struct tree_shift_rows {
         if (support.has(0, q)) add_slot(0);
         for (index_t l = support.first_after_input(q); l <= step; ++l) add_slot(l);
       };
-      for (index_t c = 0; c < where.branching(); ++c) add(c, place.child_source(c));
+      for (index_t c = 0; c < where.branching(); ++c) add(c, where.child_source(c, place));
       add(where.branching() + part.argument, part.position);
       sums.each([&](T const& s, int x) { memory(step + 1, sample, r, x) = s; });
     }
@@ -170,8 +148,8 @@ struct tree_shift_back_rows {
     index_t const tiles = (count + at.rows - 1) / at.rows, sample = b.index() / tiles,
                   q = b.index() % tiles * at.rows + at.row;
     if (q >= count || !support.has(slot, q)) return;
-    place_in_level const place(where, q, count);
-    auto const up = place.cons_source(where);
+    auto const place = where.place_of(q);
+    auto const up = where.cons_source(place);
     for (int first = at.lane; first < fillers; first += held_columns * Lanes) {
       row_sums<T, Lanes> sums{first, fillers};
       auto const add = [&](index_t argument, index_t to) {
@@ -179,7 +157,7 @@ struct tree_shift_back_rows {
         for (index_t k = slot; k < steps; ++k) sums.add(w(k, sample, slot, argument), &d_memory(k + 1, sample, to, 0));
       };
       add(up.argument, up.position);
-      for (index_t c = 0; c < children; ++c) add(children + c, place.child_source(c));
+      for (index_t c = 0; c < children; ++c) add(children + c, where.child_source(c, place));
       sums.each([&](T const& s, int x) { d_memory(slot, sample, q, x) = s; });
     }
   }

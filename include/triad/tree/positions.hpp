@@ -76,25 +76,47 @@ class tree_positions {
   TRIAD_HOST_DEVICE constexpr index_t parent(index_t position) const { return (position - 1) / branching(); }
   TRIAD_HOST_DEVICE constexpr index_t child_number(index_t position) const { return (position - 1) % branching(); }
 
-  /// Takes a position in child c's tree.  Returns the position of the same node in the whole tree.  Returns no_position
-  /// on the last level, because the last level of child c's tree is empty.
+  /// Where a position is in its level.  Finding the level takes a loop, so callers that need several sources of a
+  /// position find its place once.
+  struct place {
+    index_t begin, size;  // the level's first position, and the number of its positions
+    index_t above;        // the number of positions of the level above; 0 for the root
+    index_t offset;       // the number of positions of the level before this position
+    bool last;            // whether no level is below
+  };
+  TRIAD_HOST_DEVICE constexpr place place_of(index_t position) const {
+    index_t begin = 0, size = 1, above = 0, level = 0;
+    for (; position >= begin + size; ++level) {
+      begin += size;
+      above = size;
+      size *= branching();
+    }
+    return {begin, size, above, position - begin, level + 1 >= depth()};
+  }
+
+  /// Takes the place of a position in child c's tree.  Returns the position of the same node in the whole tree.  Returns
+  /// no_position on the last level, because the last level of child c's tree is empty.
+  TRIAD_HOST_DEVICE static constexpr index_t child_source(index_t c, place const& at) {
+    return at.last ? no_position : at.begin + at.size + c * at.size + at.offset;
+  }
   TRIAD_HOST_DEVICE constexpr index_t child_source(index_t c, index_t position) const {
-    index_t const level = level_of(position);
-    return level + 1 < depth() ? level_begin(level + 1) + c * level_size(level) + position - level_begin(level)
-                               : no_position;
+    return child_source(c, place_of(position));
   }
 
   /// The number of an argument of cons, and a position in this argument.
   struct part {
     index_t argument, position;
   };
-  /// Returns the argument and the position from which cons copies to `position`.  The position is no_position for the
+  /// Returns the argument and the position from which cons copies to a place.  The position is no_position for the
   /// root, because cons gives the root its own filler.
-  TRIAD_HOST_DEVICE constexpr part cons_source(index_t position) const {
-    if (position == 0) return {0, no_position};
-    index_t const above = level_of(position) - 1, size = level_size(above), offset = position - level_begin(above + 1);
-    return {offset / size, level_begin(above) + offset % size};
+  TRIAD_HOST_DEVICE static constexpr part cons_source(place const& at) {
+    if (at.above == 0) return {0, no_position};
+    part from{0, at.offset};
+    for (; from.position >= at.above; from.position -= at.above) ++from.argument;  // faster than a division on a GPU
+    from.position += at.begin - at.above;
+    return from;
   }
+  TRIAD_HOST_DEVICE constexpr part cons_source(index_t position) const { return cons_source(place_of(position)); }
 
   /// A block of `size` consecutive positions.  It begins at position `whole` of the whole tree and at position `part`
   /// of the child's tree.
