@@ -449,8 +449,11 @@ void each_tree_use(F&& f) {
         auto const trees = [&](auto* data) {
           return tree_memory_view<std::remove_pointer_t<decltype(data)>>(data, slots, batch, where.count(), fillers);
         };
-        tree_shift_dots<Ex, T>(ex, where, {}, step, trees(x[1].data()), trees(x[2].data()),
-                               tree_weights_view<T>(y[0].data(), 2, batch, 2, arguments), out(y[1], batch, fillers));
+        with_scratch(ex, {}, [&](auto& on, call const& c) {
+          using On = std::remove_cvref_t<decltype(on)>;
+          tree_shift_dots<On, T>(on, *c.scratch, where, {}, step, trees(x[1].data()), trees(x[2].data()),
+                                 tree_weights_view<T>(y[0].data(), 2, batch, 2, arguments), out(y[1], batch, fillers));
+        });
         tree_shift_grad<Ex, T>(ex, where, {}, tree_weights_view<T const>(x[0].data(), 2, batch, 2, arguments), 1,
                                trees(y[2].data()));
         return y;

@@ -81,8 +81,11 @@ struct problem {
   void run(Ex&& ex) {
     tree_shift(ex, where, support(), slots - 1, weights<T const>(w.data()),
                make_matrix<T const>(root.data(), batch, fillers, fillers), trees(memory.data()));
-    tree_shift_dots(ex, where, support(), slots - 1, trees<T const>(memory.data()), trees<T const>(d_memory.data()),
-                    weights(dw.data()), make_matrix(d_root.data(), batch, fillers, fillers));
+    test::with_scratch(ex, {}, [&](auto& on, call const& c) {
+      tree_shift_dots(on, *c.scratch, where, support(), slots - 1, trees<T const>(memory.data()),
+                      trees<T const>(d_memory.data()), weights(dw.data()),
+                      make_matrix(d_root.data(), batch, fillers, fillers));
+    });
     for (index_t l = slots - 1; l >= 0; --l)
       tree_shift_grad(ex, where, support(), weights<T const>(w.data()), l, trees(d_memory.data()));
   }
@@ -178,6 +181,20 @@ TEMPLATE_TEST_CASE("soft steps are those of the reference", "", TRIAD_TEST_BACKE
           found.run(std::remove_cvref_t<TestType>());
           check_near(found, exact, 1e-13);
         }
+}
+
+TEMPLATE_TEST_CASE("soft steps over many slots of long levels are those of the reference", "", TRIAD_TEST_BACKENDS) {
+  // A device adds products by runs of 32 positions and by groups of 4 slots.  The last level has 128 positions below a
+  // child, or 81.
+  for (bool sparse : {false, true})
+    for (index_t branching : {2, 3})
+      for (index_t slots : {4, 5, 9}) {
+        CAPTURE(sparse, branching, slots);
+        problem<double> exact(branching, branching == 2 ? 9 : 6, 2, slots, 33, sparse), found = exact;
+        exact.run(reference::backend());
+        found.run(std::remove_cvref_t<TestType>());
+        check_near(found, exact, 1e-13);
+      }
 }
 
 TEST_CASE("soft steps in float on the cpu equal the reference in double, whatever the threads") {

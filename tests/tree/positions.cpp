@@ -108,6 +108,55 @@ TEST_CASE("blocks say level by level what sources say position by position") {
     }
 }
 
+template <index_t Longest>
+void check_runs() {
+  for (index_t b : {2, 3, 5})
+    for (index_t d : {1, 2, 3, 5}) {
+      tree_positions<> const p(b, d);
+      tree_runs<Longest> const runs(p);
+      CAPTURE(b, d, Longest);
+      REQUIRE(runs.count() == 1 + b * runs.below_child());
+      std::set<index_t> seen;
+      for (index_t i = 0; i < runs.count(); ++i) {
+        auto const run = runs(i);
+        REQUIRE((1 <= run.size && run.size <= Longest));
+        auto const from = p.cons_source(run.begin);
+        REQUIRE(from.argument == (i == 0 ? 0 : (i - 1) / runs.below_child()));
+        for (index_t q = run.begin; q < run.begin + run.size; ++q) {
+          seen.insert(q);
+          REQUIRE(p.level_of(q) == p.level_of(run.begin));
+          REQUIRE(p.cons_source(q).argument == from.argument);
+          if (i > 0) REQUIRE(p.cons_source(q).position == from.position + q - run.begin);
+          for (index_t c = 0; c < b; ++c) {
+            index_t const to = p.child_source(c, run.begin);
+            REQUIRE(p.child_source(c, q) == (to == no_position ? no_position : to + q - run.begin));
+          }
+        }
+      }
+      index_t total = 0;
+      for (index_t i = 0; i < runs.count(); ++i) total += runs(i).size;
+      CHECK(static_cast<index_t>(seen.size()) == p.count());
+      CHECK((total == p.count() && *seen.begin() == 0 && *seen.rbegin() == p.count() - 1));
+    }
+}
+
+TEST_CASE("runs have every position once, and are moved as a whole") {
+  check_runs<1>();
+  check_runs<2>();
+  check_runs<7>();
+  check_runs<32>();
+}
+
+TEST_CASE("runs are as few as their length allows") {
+  tree_runs<32> const runs(tree_positions<>(2, 10));  // below a child: 1, 1, 1, 1, 1, 1, 2, 4 and 8 runs
+  CHECK(runs.below_child() == 20);
+  CHECK(runs.count() == 41);
+  CHECK((runs(0).begin == 0 && runs(0).size == 1));
+  CHECK((runs(20).begin == 511 + 224 && runs(20).size == 32));
+  CHECK((runs(21).begin == 2 && runs(21).size == 1));
+  CHECK((runs(40).begin == 991 && runs(40).size == 32));
+}
+
 TEST_CASE("a shape that is none, or that cannot be numbered, is refused") {
   CHECK_THROWS_AS(tree_positions<>(1, 3), contract_violation);
   CHECK_THROWS_AS(tree_positions<>(2, 0), contract_violation);

@@ -218,10 +218,10 @@ void do_tree_shift(backend& ex, tree_positions<> const& where, tree_support cons
 template <std::same_as<float> T>
 void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step,
                         tree_memory_view<T const> memory, tree_memory_view<T const> d_memory, tree_weights_view<T> dw,
-                        matrix<T> d_root) {
+                        matrix<T> d_root, workspace ws) {
   constexpr int together = shifts::slots_at_once, most_arguments = 16;
   if (dw.extent(3) > most_arguments || d_root.stride(1) != 1)
-    return reference::do_tree_shift_dots(ex, where, support, step, memory, d_memory, dw, d_root);
+    return reference::do_tree_shift_dots(ex, where, support, step, memory, d_memory, dw, d_root, ws);
   index_t const slots = step + 1, fillers = memory.extent(3), tree = where.count() * fillers,
                 stride = memory.extent(1) * tree;
   index_t const groups = (slots + together - 1) / together;

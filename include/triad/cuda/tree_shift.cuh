@@ -1,5 +1,5 @@
-// Soft tree operations.  Some lanes of a warp compute one row of a tree from all its sources.  A block computes the
-// gradients of two weights of a slot.
+// Soft tree operations.  Some lanes of a warp compute one row of a tree from all its sources.  The gradients of weights
+// are sums of products over runs of rows, which are added in order.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,20 +19,6 @@ struct row_lanes {
   int row, lane;  // the row of `rows` rows, and the lane of that row
 
   TRIAD_DEVICE explicit row_lanes(block const& b) : row(b.thread() / Lanes), lane(b.thread() % Lanes) {}
-
-  /// Returns `sum` plus the product of the lane's columns of two rows.  Reads four columns before it waits for one.
-  template <class T>
-  TRIAD_DEVICE T dot(T const* x, T const* y, int fillers, T sum) const {
-    for (int k = lane; k < fillers; k += 4 * Lanes) {
-      T a[4] = {}, b[4] = {};
-      TRIAD_UNROLL
-      for (int e = 0; e < 4; ++e)
-        if (k + e * Lanes < fillers) a[e] = x[k + e * Lanes], b[e] = y[k + e * Lanes];
-      TRIAD_UNROLL
-      for (int e = 0; e < 4; ++e) sum += a[e] * b[e];
-    }
-    return sum;
-  }
 };
 
 /// Calls f(row_lanes<Lanes>) with as many lanes as suit rows of this length.
@@ -95,42 +81,132 @@ struct tree_shift_rows {
   }
 };
 
-/// Computes two weight gradients of one slot, for one sample and one child c: of taking child c, and of being child c.
-/// Each level of the child is a block of consecutive rows, in the whole tree and in the child's tree.
+/// The runs of positions that tree_shift_dots multiplies.  The shape alone decides them, and so the bits of the result.
+/// Runs are short, so that the first steps, which read few slots, also have some blocks for each multiprocessor.
+using dot_runs = tree_runs<warp>;
+
+/// Multiplies the rows of a run with the rows that they are moved to: one row if a child is taken, and one row for each
+/// child that the tree can become.  A block computes the products of one run, for a sample and a few slots.  So a row
+/// of memory is read once, and a row of the gradient is read once for these slots.
+/// Overwrites partial (batch, step + 1, 1 + b, runs).
 template <class T, int Lanes>
 struct tree_shift_products {
   static constexpr char const* name = "tree_shift_dots";
   static constexpr int threads = row_threads;
+  static constexpr int slots = 4;    // of a block
+  static constexpr int targets = 3;  // that are multiplied at once; binary trees have no more
+  static constexpr int columns = 4;  // of a lane that are read before it waits for one
   struct shared {
-    T part[row_warps];
+    T part[row_warps][slots * targets];
   };
 
-  TRIAD_DEVICE void operator()(block const& b, tree_positions<> where, tree_support support, index_t step,
-                               tree_memory_view<T const> memory, tree_memory_view<T const> d_memory,
-                               tree_weights_view<T> dw, matrix<T> d_root) const {
-    index_t const slots = step + 1, children = where.branching(), levels = where.depth() - 1;
+  TRIAD_DEVICE void operator()(block const& b, tree_positions<> where, dot_runs runs, tree_support support,
+                               index_t step, tree_memory_view<T const> memory, tree_memory_view<T const> d_memory,
+                               T* partial, matrix<T> d_root) const {
     int const fillers = static_cast<int>(memory.extent(3));
-    index_t const c = b.index() % children, l = b.index() / children % slots, sample = b.index() / children / slots;
-    T const *const tree = &memory(l, sample, 0, 0), *const d = &d_memory(slots, sample, 0, 0);
+    auto const block_number = static_cast<unsigned>(b.index()), count = static_cast<unsigned>(runs.count()),
+               groups = static_cast<unsigned>(step / slots + 1);
+    index_t const number = block_number % count, group = block_number / count % groups,
+                  sample = block_number / count / groups, first = group * slots, children = where.branching();
+    auto const run = runs(number);
+    auto const place = where.place_of(run.begin);
     row_lanes<Lanes> const at(b);
-    T taken = 0, grafted = 0;
-    for (index_t level = 0, size = 1, part = 0; level < levels; ++level, part += size, size *= children) {
-      index_t const whole = part + size + c * size;
-      for (index_t r = at.row; r < size; r += at.rows) {
-        index_t const upper = (part + r) * fillers, lower = (whole + r) * fillers;
-        if (support.has(l, whole + r)) taken = at.dot(tree + lower, d + upper, fillers, taken);
-        if (support.has(l, part + r)) grafted = at.dot(tree + upper, d + lower, fillers, grafted);
-      }
-    }
-    auto& part = b.shared<shared>().part;
-    taken = block_sum(b, part, taken);
-    grafted = block_sum(b, part, grafted);
-    if (b.thread() == 0) {
-      dw(step, sample, l, c) = taken;
-      dw(step, sample, l, children + c) = grafted;
-    }
-    if (c == 0 && l == 0)
+    T const* const d = &d_memory(step + 1, sample, 0, 0);
+    if (number == 0 && group == 0)
       for (index_t x = b.thread(); x < fillers; x += threads) d_root(sample, x) = d[x];
+    for (index_t from = 0; from <= children; from += targets) {
+      T const* to[targets];  // the row to which a target moves the first row of the run; null if there is none
+      TRIAD_UNROLL
+      for (int t = 0; t < targets; ++t) {
+        index_t const target = from + t, position = target == 0          ? where.cons_source(place).position
+                                                    : target <= children ? where.child_source(target - 1, place)
+                                                                         : no_position;
+        to[t] = position == no_position ? nullptr : d + position * fillers;
+      }
+      T sum[slots][targets] = {};
+      for (index_t r = at.row; r < run.size; r += at.rows) {
+        index_t const q = run.begin + r, since = support.first_after_input(q);
+        bool read[slots], any = false;
+        TRIAD_UNROLL
+        for (int s = 0; s < slots; ++s) {
+          index_t const l = first + s;
+          read[s] = l <= step && (l == 0 ? support.has(0, q) : l >= since);
+          any = any || read[s];
+        }
+        if (any) multiply(at, &memory(first, sample, q, 0), memory.stride(0), read, to, r * fillers, fillers, sum);
+      }
+      write(b, sum, from, children, first, step, partial + (sample * (step + 1) * (children + 1)) * count + number,
+            count);
+    }
+  }
+
+ private:
+  /// Adds to sum the products of one row of each slot.  The row of slot s begins at m + s * stride, and the row of
+  /// target t at to[t] + offset.
+  TRIAD_DEVICE static void multiply(row_lanes<Lanes> const& at, T const* m, index_t stride, bool const (&read)[slots],
+                                    T const* const (&to)[targets], index_t offset, int fillers,
+                                    T (&sum)[slots][targets]) {
+    int k = at.lane;
+    for (; k + (columns - 1) * Lanes < fillers; k += columns * Lanes)
+      multiply_columns<columns>(m + k, stride, read, to, offset + k, sum);
+    for (; k < fillers; k += Lanes) multiply_columns<1>(m + k, stride, read, to, offset + k, sum);
+  }
+  template <int Columns>
+  TRIAD_DEVICE static void multiply_columns(T const* m, index_t stride, bool const (&read)[slots],
+                                            T const* const (&to)[targets], index_t offset, T (&sum)[slots][targets]) {
+    T x[slots][Columns], y[targets][Columns];
+    TRIAD_UNROLL
+    for (int e = 0; e < Columns; ++e) {
+      TRIAD_UNROLL
+      for (int t = 0; t < targets; ++t) y[t][e] = to[t] != nullptr ? to[t][offset + e * Lanes] : T(0);
+      TRIAD_UNROLL
+      for (int s = 0; s < slots; ++s) x[s][e] = read[s] ? m[s * stride + e * Lanes] : T(0);
+    }
+    TRIAD_UNROLL
+    for (int e = 0; e < Columns; ++e) {
+      TRIAD_UNROLL
+      for (int i = 0; i < slots * targets; ++i) sum[i / targets][i % targets] += x[i / targets][e] * y[i % targets][e];
+    }
+  }
+  /// Writes the sums of the block.
+  TRIAD_DEVICE static void write(block const& b, T const (&sum)[slots][targets], index_t from, index_t children,
+                                 index_t first, index_t step, T* partial, index_t count) {
+    auto& part = b.shared<shared>().part;
+    TRIAD_UNROLL
+    for (int i = 0; i < slots * targets; ++i) {
+      T const of_warp = warp_sum(b, sum[i / targets][i % targets]);
+      if (b.lane() == 0) part[b.row()][i] = of_warp;
+    }
+    b.sync();
+    index_t const l = first + b.thread() / targets, target = from + b.thread() % targets;
+    if (b.thread() < slots * targets && l <= step && target <= children) {
+      T total = 0;
+      for (int w = 0; w < row_warps; ++w) total += part[w][b.thread()];
+      partial[(l * (children + 1) + target) * count] = total;
+    }
+    b.sync();
+  }
+};
+
+/// Adds the products of all runs.  A warp computes the gradient of one weight.
+template <class T>
+struct tree_shift_join_products {
+  static constexpr char const* name = "joining tree_shift_dots";
+  static constexpr int threads = row_threads;
+
+  TRIAD_DEVICE void operator()(block const& b, dot_runs runs, index_t step, T const* partial,
+                               tree_weights_view<T> dw) const {
+    index_t const arguments = dw.extent(3), children = arguments / 2, item = b.index() * row_warps + b.row();
+    if (item >= dw.extent(1) * (step + 1) * arguments) return;
+    index_t const a = item % arguments, l = item / arguments % (step + 1), sample = item / arguments / (step + 1);
+    // Runs below child a are moved up by taking child a.  All runs are moved down by becoming child a - b.
+    index_t const target = a < children ? 0 : a - children + 1, begin = a < children ? 1 + a * runs.below_child() : 0,
+                  end = a < children ? begin + runs.below_child() : runs.count();
+    partial += ((sample * (step + 1) + l) * (children + 1) + target) * runs.count();
+    T sum = 0;
+    for (index_t i = begin + b.lane(); i < end; i += warp) sum += partial[i];
+    sum = warp_sum(b, sum);
+    if (b.lane() == 0) dw(step, sample, l, a) = sum;
   }
 };
 
@@ -176,13 +252,27 @@ void do_tree_shift(backend& ex, tree_positions<> const& where, tree_support cons
 }
 
 template <class T>
+std::size_t do_tree_shift_dots_workspace(backend&, tree_positions<> const& where, index_t step,
+                                         tree_memory_view<T const> memory) {
+  return static_cast<std::size_t>(memory.extent(1) * (step + 1) * (where.branching() + 1) *
+                                  detail::dot_runs(where).count()) *
+         sizeof(T);
+}
+
+template <class T>
 void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step,
                         tree_memory_view<T const> memory, tree_memory_view<T const> d_memory, tree_weights_view<T> dw,
-                        matrix<T> d_root) {
+                        matrix<T> d_root, workspace ws) {
+  auto* const partial = reinterpret_cast<T*>(ws.data);
+  detail::dot_runs const runs(where);
+  index_t const batch = memory.extent(1);
   detail::with_row_lanes(memory.extent(3), [&]<int Lanes>() {
-    launch(ex, detail::tree_shift_products<T, Lanes>{}, memory.extent(1) * (step + 1) * where.branching(), where,
-           support, step, memory, d_memory, dw, d_root);
+    using products = detail::tree_shift_products<T, Lanes>;
+    launch(ex, products{}, batch * runs.count() * (step / products::slots + 1), where, runs, support, step, memory,
+           d_memory, partial, d_root);
   });
+  launch(ex, detail::tree_shift_join_products<T>{}, blocks_for(batch * (step + 1) * dw.extent(3), row_warps), runs,
+         step, static_cast<T const*>(partial), dw);
 }
 
 template <class T>

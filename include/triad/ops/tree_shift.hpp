@@ -25,6 +25,7 @@
 // are not read.
 #pragma once
 
+#include "triad/core/arena.hpp"
 #include "triad/core/backend.hpp"
 #include "triad/core/views.hpp"
 #include "triad/tree/positions.hpp"
@@ -97,13 +98,14 @@ void tree_shift(Ex& ex, tree_positions<> const& where, tree_support const& suppo
 /// Computes the gradients of a step's weights and root from slot step + 1 of d_memory.  Overwrites d_root (batch, f)
 /// and, in slice `step` of dw, the gradients for the slots that the step reads.
 template <backend Ex, class T>
-void tree_shift_dots(Ex& ex, tree_positions<> const& where, tree_support const& support, index_t step,
+void tree_shift_dots(Ex& ex, arena& scratch, tree_positions<> const& where, tree_support const& support, index_t step,
                      tree_memory_view<T const> memory, tree_memory_view<T const> d_memory, tree_weights_view<T> dw,
                      matrix<T> d_root) {
   detail::expect_tree_weights(where, support, memory, dw, step);
   expect_same_shape("tree_shift_dots", "d_memory", d_memory, memory);
   expect_shape("tree_shift_dots", "d_root", d_root, {memory.extent(1), memory.extent(3)});
-  if constexpr (executes<Ex>) do_tree_shift_dots(ex, where, support, step, memory, d_memory, dw, d_root);
+  with_workspace(ex, scratch, do_tree_shift_dots_workspace(planning(ex), where, step, memory),
+                 [&](auto ws) { do_tree_shift_dots(ex, where, support, step, memory, d_memory, dw, d_root, ws); });
 }
 
 /// Computes the gradient of slot `slot` from the gradients of all later slots.  The steps from `slot` to the last step

@@ -35,9 +35,14 @@ void do_tree_shift(backend&, tree_positions<> const& where, tree_support const& 
 }
 
 template <class T>
+std::size_t do_tree_shift_dots_workspace(backend&, tree_positions<> const&, index_t, tree_memory_view<T const>) {
+  return 0;
+}
+
+template <class T>
 void do_tree_shift_dots(backend&, tree_positions<> const& where, tree_support const& support, index_t step,
                         tree_memory_view<T const> memory, tree_memory_view<T const> d_memory, tree_weights_view<T> dw,
-                        matrix<T> d_root) {
+                        matrix<T> d_root, workspace) {
   index_t const positions = where.count(), fillers = memory.extent(3);
   auto const dy = tree_slot(d_memory, step + 1);
   for (index_t b = 0; b < dy.extent(0); ++b) {

@@ -134,4 +134,42 @@ class tree_positions {
   [[no_unique_address]] extents<Branching, Depth> shape_;
 };
 
+/// Cuts the positions of a tree into runs of up to Longest positions.  A run has consecutive positions of one level that
+/// are all below the same child of the root.  So taking a child, or grafting, moves a run to consecutive positions, and all positions of a run
+/// belong to the same argument of cons.  Run 0 is the root.  Then follow the runs below child 0, level by level, then
+/// those below child 1, and so on.
+template <index_t Longest>
+class tree_runs {
+  static_assert(Longest >= 1, "tree_runs: a run has a position");
+
+ public:
+  struct run {
+    index_t begin, size;
+  };
+
+  TRIAD_HOST_DEVICE constexpr explicit tree_runs(tree_positions<> const& where) : branching_(where.branching()) {
+    for (index_t level = 1, size = 1; level < where.depth(); ++level, size *= branching_) below_child_ += runs_of(size);
+  }
+  /// The number of runs below each child of the root, and of all runs.
+  TRIAD_HOST_DEVICE constexpr index_t below_child() const { return below_child_; }
+  TRIAD_HOST_DEVICE constexpr index_t count() const { return 1 + branching_ * below_child_; }
+
+  TRIAD_HOST_DEVICE constexpr run operator()(index_t number) const {
+    if (number == 0) return {0, 1};
+    index_t child = 0, left = number - 1, begin = 1, size = 1;
+    for (; left >= below_child_; left -= below_child_) ++child;
+    for (; left >= runs_of(size); size *= branching_) {
+      left -= runs_of(size);
+      begin += branching_ * size;
+    }
+    index_t const first = left * Longest;
+    return {begin + child * size + first, size - first < Longest ? size - first : Longest};
+  }
+
+ private:
+  index_t branching_, below_child_ = 0;
+
+  TRIAD_HOST_DEVICE static constexpr index_t runs_of(index_t size) { return (size + Longest - 1) / Longest; }
+};
+
 }  // namespace triad

@@ -83,9 +83,9 @@ struct tree_interpreter {
   static void begin_backward(Ex&, tree_memory_view<T>) {}
   /// Reads slot step + 1 of d_memory.  Overwrites d_root and the part of d_weights that belongs to this step.
   template <backend Ex>
-  void backward(Ex& ex, call const&, fields<T const>, tree_pass<T> const& p, index_t step, tree_memory_view<T> d_memory,
-                tree_weights_view<T> d_weights, matrix<T> d_root, fields<T>) const {
-    tree_shift_dots(ex, where, p.support, step, tree_memory_view<T const>(p.memory),
+  void backward(Ex& ex, call const& c, fields<T const>, tree_pass<T> const& p, index_t step,
+                tree_memory_view<T> d_memory, tree_weights_view<T> d_weights, matrix<T> d_root, fields<T>) const {
+    tree_shift_dots(ex, *c.scratch, where, p.support, step, tree_memory_view<T const>(p.memory),
                     tree_memory_view<T const>(d_memory), d_weights, d_root);
   }
   /// Completes slot `slot` of d_memory: adds the gradients from all steps that read this slot.
