@@ -60,6 +60,26 @@ TEMPLATE_TEST_CASE("sums, norms and column sums are what they say at every size"
   }
 }
 
+TEMPLATE_TEST_CASE("column sums have the same bits if rows of zeros follow", "", TRIAD_TEST_TYPES) {
+  // A device adds up to 512 rows in one launch, and more rows in two.
+  using T = typename TestType::scalar;
+  typename TestType::backend ex;
+  index_t const columns = 70, padded = 700;
+  auto const sums_of = [&](std::vector<T> const& x, index_t rows) {
+    std::vector<T> sums(static_cast<std::size_t>(columns), T(0.1));
+    with_scratch(ex, {}, [&](auto& backend, call const& c) {
+      column_sums_add(backend, *c.scratch, rows_of(x, {rows, columns}), make_vec(sums.data(), columns));
+    });
+    return sums;
+  };
+  for (index_t rows : {1, 16, 31, 32, 33, 288, 511, 512, 513}) {
+    CAPTURE(rows);
+    auto x = random_values<T>(rows * columns, 1);
+    x.resize(static_cast<std::size_t>(padded * columns), T(0));
+    CHECK(sums_of(x, rows) == sums_of(x, padded));
+  }
+}
+
 TEST_CASE("sums have the same bits for one, two and three threads") {
   auto const run = [](int threads) {
     cpu::backend ex(threads);

@@ -152,6 +152,41 @@ struct add_partials {
   }
 };
 
+/// Does the work of column_partials and add_partials in one launch, if there are few chunks.  The result has the same
+/// bits.  A block adds 32 columns of all chunks, so few blocks read many rows.
+template <class T, class Term>
+struct column_sums_of_few {
+  static constexpr char const* name = "column sums of few rows";
+  static constexpr int warps = 32, threads = warps * warp, most_chunks = 16;
+  static_assert(most_chunks <= add_partials<T>::warps, "add_partials adds the chunks of a warp before those of others");
+  struct shared {
+    T part[most_chunks * row_warps][warp];
+  };
+  Term term;
+
+  TRIAD_DEVICE void operator()(block const& b, index_t rows, index_t chunk, int chunks, vec<T> s) const {
+    auto& memory = b.shared<shared>();
+    index_t const c = b.index() * warp + b.lane();
+    bool const inside = c < s.extent(0);
+    for (int p = b.row(); p < chunks * row_warps; p += warps) {  // the part of a warp of column_partials
+      index_t const first = p / row_warps * chunk, end = first + chunk < rows ? first + chunk : rows;
+      T sum = 0;
+      if (inside)
+        for (index_t r = first + p % row_warps; r < end; r += row_warps) sum += term(r, c);
+      memory.part[p][b.lane()] = sum;
+    }
+    b.sync();
+    if (b.row() != 0 || !inside) return;
+    T total = 0;
+    for (int k = 0; k < chunks; ++k) {
+      T of_chunk = 0;
+      for (int w = 0; w < row_warps; ++w) of_chunk += memory.part[k * row_warps + w][b.lane()];
+      total += of_chunk;
+    }
+    s(c) += total;
+  }
+};
+
 template <class T>
 struct matrix_term {
   matrix<T const> x;
@@ -185,6 +220,8 @@ void do_column_sums_add(backend& ex, matrix<T const> x, vec<T> s, workspace ws) 
   index_t const rows = x.extent(0), d = x.extent(1), chunk = column_chunk(rows), chunks = blocks_for(rows, chunk),
                 tiles = blocks_for(d, warp);
   if (rows == 0) return;
+  using few = detail::column_sums_of_few<T, detail::matrix_term<T>>;
+  if (chunks <= few::most_chunks) return launch(ex, few{{x}}, tiles, rows, chunk, static_cast<int>(chunks), s);
   auto* const partial = reinterpret_cast<T*>(ws.data);
   launch(ex, detail::column_partials<T, detail::matrix_term<T>>{{x}}, chunks * tiles, rows, d, partial, chunk, d);
   launch(ex, detail::add_partials<T>{}, tiles, static_cast<T const*>(partial), chunks, s, vec<T>(nullptr, 0));
