@@ -107,6 +107,12 @@ struct tree_machine {
   constexpr index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }
   /// The number of tokens of a sample at step k.
   constexpr index_t tokens_at(index_t k) const { return tree_tokens_at(k, empty_tree); }
+  /// The number of tokens of a sample at all steps before step k.
+  constexpr index_t tokens_before(index_t k) const {
+    index_t count = 0;
+    for (index_t i = 0; i < k; ++i) count += tokens_at(i);
+    return count;
+  }
 
   template <class S>
   struct fields {
@@ -261,6 +267,9 @@ struct tree_machine {
       fill(ex, T(0),
            make_vec(d_weights.data_handle(), static_cast<index_t>(d_weights.size())));  // 0 for the empty tree
     fill(ex, T(0), d_out);
+    // The gradients of the arguments' logits of all steps.  Those of tokens that are not trees stay zero.
+    auto const all_d_arguments = scratch.make<tensor<T, dyn, dyn>>(batch * tokens_before(steps), 2 * branching());
+    fill(ex, T(0), all_d_arguments);
     for (index_t k = steps - 1; k >= 0; --k) {
       auto const inner = scratch.open();
       auto const now = s.at(k);
@@ -273,10 +282,9 @@ struct tree_machine {
       auto const d_weighted_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers()),
                  d_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers());
       auto const d_operation = scratch.make<tensor<T, dyn, dyn>>(batch, branching() + 1);
-      auto const d_arguments = scratch.make<tensor<T, dyn, dyn>>(batch * tokens, 2 * branching());
+      auto const d_arguments = rows_of(all_d_arguments, batch * tokens_before(k), batch * tokens);
       interpreter.backward(ex, c, w.interpreter, pass, k, d_memory, d_weights, as_matrix(d_weighted_root),
                            gradient.interpreter);
-      fill(ex, T(0), d_arguments);
       tree_choice_grad(
           ex, in.choice(k), k, as_matrix(read_only(s.root(k))),
           tree_choices<T const>{as_matrix(read_only(s.operation(k))), s.arguments},
