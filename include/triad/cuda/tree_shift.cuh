@@ -30,24 +30,38 @@ void with_row_lanes(index_t fillers, F&& f) {
     f.template operator()<warp>();
 }
 
-/// Sums of weighted rows of trees.  A lane holds some columns of the sum in registers, so each weight is read once for
-/// all of them.
-template <class T, int Lanes>
+/// Sums of weighted rows of trees, in some columns of a lane.  The lane holds the sums in registers, so each weight is
+/// read once for all of them.
+template <class T, int Columns, int Lanes>
 struct row_sums {
-  int first, fillers;  // the lane's first column, and the number of columns
-  T sum[held_columns] = {};
+  T sum[Columns] = {};
 
-  /// f(element of sum, column) for the lane's columns
+  /// f(element of sum, column) for the columns from `first` on
   template <class F>
-  TRIAD_DEVICE void each(F&& f) {
+  TRIAD_DEVICE void each(int first, F&& f) {
     TRIAD_UNROLL
-    for (int e = 0; e < held_columns; ++e)
-      if (int const x = first + e * Lanes; x < fillers) f(sum[e], x);
+    for (int e = 0; e < Columns; ++e) f(sum[e], first + e * Lanes);
   }
-  TRIAD_DEVICE void add(T weight, T const* row) {
-    each([&](T& s, int x) { s += weight * row[x]; });
+  /// Adds `count` rows.  `row` is the lane's first column in the first of them, and `stride` is the distance of the
+  /// next row.
+  TRIAD_DEVICE void add(index_t count, T const* row, index_t stride, T const* weight, index_t weight_stride) {
+    for (; count > 0; --count, row += stride, weight += weight_stride) {
+      T const by = *weight;
+      TRIAD_UNROLL
+      for (int e = 0; e < Columns; ++e) sum[e] += by * row[e * Lanes];
+    }
   }
 };
+
+/// Calls f<n>(first) for n columns of a lane: first, first + Lanes, ...  The calls have all columns of the lane, 8, 4 or
+/// 1 at once.  So no instruction asks whether a column is beyond the end of a row.
+template <int Lanes, class F>
+TRIAD_DEVICE void each_columns(int lane, int fillers, F&& f) {
+  int first = lane;
+  for (; first + 7 * Lanes < fillers; first += 8 * Lanes) f.template operator()<8>(first);
+  for (; first + 3 * Lanes < fillers; first += 4 * Lanes) f.template operator()<4>(first);
+  for (; first < fillers; first += Lanes) f.template operator()<1>(first);
+}
 
 /// Computes rows of a new tree.  The lanes of a row sum its sources from all slots.
 template <class T, int Lanes>
@@ -57,7 +71,7 @@ struct tree_shift_rows {
 
   TRIAD_DEVICE void operator()(block const& b, tree_positions<> where, tree_support support, index_t step,
                                tree_weights_view<T const> w, matrix<T const> root, tree_memory_view<T> memory) const {
-    index_t const count = memory.extent(2);
+    index_t const count = memory.extent(2), stride = memory.stride(0), arguments = w.stride(2);
     int const fillers = static_cast<int>(memory.extent(3));
     row_lanes<Lanes> const at(b);
     index_t const tiles = (count + at.rows - 1) / at.rows, sample = b.index() / tiles,
@@ -65,19 +79,20 @@ struct tree_shift_rows {
     if (r >= count) return;
     auto const place = where.place_of(r);
     auto const part = where.cons_source(place);
-    for (int first = at.lane; first < fillers; first += held_columns * Lanes) {
-      row_sums<T, Lanes> sums{first, fillers};
-      if (r == 0) sums.each([&](T& s, int x) { s = root(sample, x); });
+    each_columns<Lanes>(at.lane, fillers, [&]<int Columns>(int first) {
+      row_sums<T, Columns, Lanes> sums;
+      if (r == 0) sums.each(first, [&](T& s, int x) { s = root(sample, x); });
       auto const add = [&](index_t argument, index_t q) {
         if (q == no_position) return;
-        auto const add_slot = [&](index_t l) { sums.add(w(step, sample, l, argument), &memory(l, sample, q, 0)); };
-        if (support.has(0, q)) add_slot(0);
-        for (index_t l = support.first_after_input(q); l <= step; ++l) add_slot(l);
+        T const *const row = &memory(0, sample, q, first), *const weight = &w(step, sample, 0, argument);
+        if (support.has(0, q)) sums.add(1, row, stride, weight, arguments);
+        index_t const l = support.first_after_input(q);
+        sums.add(step + 1 - l, row + l * stride, stride, weight + l * arguments, arguments);
       };
       for (index_t c = 0; c < where.branching(); ++c) add(c, where.child_source(c, place));
       add(where.branching() + part.argument, part.position);
-      sums.each([&](T const& s, int x) { memory(step + 1, sample, r, x) = s; });
-    }
+      sums.each(first, [&](T const& s, int x) { memory(step + 1, sample, r, x) = s; });
+    });
   }
 };
 
@@ -226,16 +241,17 @@ struct tree_shift_back_rows {
     if (q >= count || !support.has(slot, q)) return;
     auto const place = where.place_of(q);
     auto const up = where.cons_source(place);
-    for (int first = at.lane; first < fillers; first += held_columns * Lanes) {
-      row_sums<T, Lanes> sums{first, fillers};
+    each_columns<Lanes>(at.lane, fillers, [&]<int Columns>(int first) {
+      row_sums<T, Columns, Lanes> sums;
       auto const add = [&](index_t argument, index_t to) {
         if (to == no_position) return;
-        for (index_t k = slot; k < steps; ++k) sums.add(w(k, sample, slot, argument), &d_memory(k + 1, sample, to, 0));
+        sums.add(steps - slot, &d_memory(slot + 1, sample, to, first), d_memory.stride(0),
+                 &w(slot, sample, slot, argument), w.stride(0));
       };
       add(up.argument, up.position);
       for (index_t c = 0; c < children; ++c) add(children + c, where.child_source(c, place));
-      sums.each([&](T const& s, int x) { d_memory(slot, sample, q, x) = s; });
-    }
+      sums.each(first, [&](T const& s, int x) { d_memory(slot, sample, q, x) = s; });
+    });
   }
 };
 
