@@ -1,17 +1,23 @@
 // Tests launches: the error message of a failed launch, and the range that a profiler shows, have the name of the
-// kernel.
+// kernel. A step of a tree machine has as many launches as the documents say.
 // Tests cuda/device/launch.cuh, cuda/device/nvtx.cuh and cuda/device/status.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cuda/device/launch.cuh"
 
 #include <nvtx3/nvToolsExt.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "triad/batches/tree_loader.hpp"
+#include "triad/cuda.cuh"
+#include "triad/models/tree_machine.hpp"
+#include "triad/train/trainer.hpp"
 
 namespace cuda_on_host_launch_tests {
 
@@ -157,6 +163,47 @@ TEST_CASE("a range ends where a launch throws") {
   doomed on;
   with_settings const scope({.deferred = false});
   CHECK(told([&] { (void)error_of([&] { launch(on.ex, faulty{}, 1); }); }) == words{"triad: faulty", "end"});
+}
+
+/// Returns the number of launches of our kernels, without cuBLAS, for a gradient of a tree machine.
+std::ptrdiff_t launches_of_tree_machine(index_t steps) {
+  struct node {
+    index_t position, filler;
+  };
+  constexpr index_t batch = 2, symbols = 7;
+  tree_positions<> const where(2, 4);
+  tree_machine_options z{.steps = steps, .symbols = symbols, .unit_fillers = true};
+  z.agent = {.layer = {.width = 8,
+                       .heads = 2,
+                       .hidden = 12,
+                       .dropout = 0.1,
+                       .norms = norm_position::before,
+                       .between = activation::gelu},
+             .fillers = symbols};
+  using machine = tree_machine<float>;
+  trainer<machine, triad::cuda::backend>::options_type o;
+  o.key = 3;
+  o.capacity = tree_dims{batch};
+  triad::cuda::backend ex;
+  ex.record(false);
+  trainer<machine, triad::cuda::backend> train(ex, machine(tree_interpreter<float>(where), where.count(), z), o);
+  fill(ex, 0.0f, train.parameters().flat_values());
+  tree_loader<triad::cuda::backend, float> loader({.where = where, .steps = steps, .symbols = symbols, .batch = batch},
+                                                  memory_of(ex));
+  std::vector<node> const source{{0, 1}, {1, 2}, {2, 3}}, target{{0, 3}, {1, 2}};
+  for (index_t b = 0; b < batch; ++b) loader.add(source, target);
+  auto const given = loader.upload();
+  auto const names = told([&] { train.compute_gradient(given.first, given.second); });
+  ex.synchronize();
+  return std::ranges::count_if(names, [](auto const& name) { return name != "end"; });
+}
+
+TEST_CASE("a step of a tree machine is 39 launches and the products") {
+  // Launches limit a step on a GPU: docs/notes/profile_h200.md lists them.  Trees of more than 4096 elements have one
+  // more, which adds the chunks of a product.
+  auto const four = launches_of_tree_machine(4);
+  CHECK(launches_of_tree_machine(5) - four == 39);
+  CHECK(launches_of_tree_machine(6) - four == 2 * 39);
 }
 
 }  // namespace cuda_on_host_launch_tests
