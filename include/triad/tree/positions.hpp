@@ -135,9 +135,9 @@ class tree_positions {
 };
 
 /// Cuts the positions of a tree into runs of up to Longest positions.  A run has consecutive positions of one level that
-/// are all below the same child of the root.  So taking a child, or grafting, moves a run to consecutive positions, and all positions of a run
-/// belong to the same argument of cons.  Run 0 is the root.  Then follow the runs below child 0, level by level, then
-/// those below child 1, and so on.
+/// are all below the same child of the root.  So taking a child, or grafting, moves a run to consecutive positions, and
+/// all positions of a run belong to the same argument of cons.  Run 0 is the root.  Then follow the runs below child 0,
+/// level by level, then those below child 1, and so on.
 template <index_t Longest>
 class tree_runs {
   static_assert(Longest >= 1, "tree_runs: a run has a position");
