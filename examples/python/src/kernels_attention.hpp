@@ -11,6 +11,7 @@
 #include "triad/cpu/backend.hpp"
 #include "triad/cpu/products/rounding.hpp"
 #include "triad/layers/triangular_attention.hpp"
+#include "triad/ops/projected_triangle.hpp"
 
 namespace triad_torch {
 
@@ -45,9 +46,8 @@ class attention_call {
       get(ex, call_.weights[p], call_.weight_type, address(s.weights, p * square), square);
     auto const bias = biases(ex, scratch);
     triad::call const c{&scratch};
-    layer_.stacked().forward(ex, c, {stacked(s.weights), bias.of_projections}, x, {}, s.projected);
-    triad::triangle<Ex, float>(
-        ex, scratch, triangle_.options(), layer_.split(triad::read_only(s.projected)), graphs,
+    triad::projected_triangle<Ex, float>(
+        ex, scratch, triangle_.options(), operands(s, x, bias.of_projections), graphs,
         triad::triangle_statistics<float>{triad::as_matrix(s.maximum), triad::as_matrix(s.inverse_sum)},
         triad::as_matrix(s.mixed));
     layer_.mixer().forward(ex, c, {output_weight(ex, scratch), bias.of_output}, triad::read_only(s.mixed), {}, y);
@@ -64,21 +64,18 @@ class attention_call {
     bool const biased = layer_.bias;
     auto* const db = sums(ex, scratch, call_.d_bias, biased ? (parts + 1) * width_ : 0);
     auto const d_o = scratch.make<rows_view>(rows(), width_);
-    auto const d_projected = scratch.make<rows_view>(rows(), parts * width_);
     auto const dx = call_.d_x != nullptr ? written(scratch, call_.d_x, call_.x_type) : rows_view(nullptr, 0, width_);
     triad::call const c{&scratch};
     layer_.mixer().backward(ex, c, {output_weight(ex, scratch), no_bias()}, triad::read_only(s.mixed), {}, dy, d_o,
                             {rows_view(address(dw, parts * square), width_, width_),
                              triad::make_vec(address(db, parts * width_), biased ? width_ : 0)});
-    triad::triangle_grad<Ex, float>(
-        ex, scratch, triangle_.options(), layer_.split(triad::read_only(s.projected)), graphs,
+    triad::projected_triangle_grad<Ex, float>(
+        ex, scratch, triangle_.options(), operands(s, x, biases(ex, scratch).of_projections), graphs,
         triad::triangle_statistics<float const>{triad::as_matrix(triad::read_only(s.maximum)),
                                                 triad::as_matrix(triad::read_only(s.inverse_sum))},
         triad::as_matrix(triad::read_only(s.mixed)), triad::as_matrix(triad::read_only(d_o)),
-        layer_.split(d_projected));
-    layer_.stacked().backward(
-        ex, c, {stacked(s.weights), no_bias()}, x, {}, triad::read_only(d_projected), dx,
-        {rows_view(dw, parts * width_, width_), triad::make_vec(db, biased ? parts * width_ : 0)});
+        {triad::as_matrix(dx), triad::as_matrix(rows_view(dw, parts * width_, width_)),
+         triad::make_vec(db, biased ? parts * width_ : 0)});
     if (call_.d_x != nullptr) put(ex, dx.data_handle(), call_.d_x, call_.x_type, rows() * width_);
     put(ex, dw, call_.d_weights, call_.weight_type, (parts + 1) * square);
     if (biased) put(ex, db, call_.d_bias, call_.weight_type, (parts + 1) * width_);
@@ -89,7 +86,6 @@ class attention_call {
 
   /// Returns the address of a number, or null if memory is only measured.
   static float* address(float* begin, index_t offset) { return begin != nullptr ? begin + offset : nullptr; }
-  rows_read stacked(float const* weights) const { return rows_read(weights, layer_.projections() * width_, width_); }
 
   template <class Ex>
   rows_read output_weight(Ex& ex, triad::arena& scratch) const {
@@ -112,6 +108,10 @@ class attention_call {
     rows_view projected, mixed, maximum, inverse_sum;
     float *weights, *after, *end;  // (p h k, h k); the readable numbers after the last array
   };
+  triad::projected_triangle_operands<float> operands(saved_arrays const& s, rows_read x,
+                                                     triad::vec<float const> bias) const {
+    return {x, triad::as_matrix(rows_read(s.weights, layer_.projections() * width_, width_)), bias, s.projected};
+  }
   saved_arrays saved() const {
     auto* const begin = static_cast<float*>(call_.saved);
     auto* next = begin;

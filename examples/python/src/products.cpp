@@ -9,11 +9,9 @@
 #include "kernels_calls.hpp"
 #include "kernels_host.hpp"
 #include "kernels_table.h"
-#include "triad/cpu/linear_grad.hpp"
-#include "triad/cpu/matmul.hpp"
 #include "triad/cpu/products/onednn.hpp"
 #include "triad/cpu/products/speed.hpp"
-#include "triad/cpu/triangle.hpp"
+#include "triad/cpu/projected_triangle.hpp"
 
 namespace {
 

@@ -45,7 +45,7 @@ struct projected_triangle_operands {
 /// The gradients that the backward pass writes.
 template <class T>
 struct projected_triangle_gradients {
-  matrix<T> dx;           // (rows, in)
+  matrix<T> dx;           // (rows, in), or without rows: not computed
   matrix<T> dw;           // (p d, in)
   vec<T> db{nullptr, 0};  // (p d) or (0)
   epilogue<T> after{};    // of dx
@@ -98,7 +98,7 @@ void projected_triangle(Ex& ex, arena& scratch, triangle_options const& options,
                  [&](auto ws) { do_projected_triangle(ex, options, x, g, s, o, ws); });
 }
 
-/// Computes the gradients from d_o.  Overwrites dx, which must have its own memory, and adds to dw and db.
+/// Computes the gradients from d_o.  Overwrites dx, if it has rows, and adds to dw and db.  dx must have its own memory.
 template <backend Ex, class T>
 void projected_triangle_grad(Ex& ex, arena& scratch, triangle_options const& options,
                              projected_triangle_operands<T> const& x, graph_batch const& g,
@@ -106,10 +106,10 @@ void projected_triangle_grad(Ex& ex, arena& scratch, triangle_options const& opt
                              projected_triangle_gradients<T> const& to) {
   detail::expect_projected_triangle<T>(options, x, g, s, o);
   expect_same_shape("projected_triangle_grad", "d_o", d_o, o);
-  expect_shape("projected_triangle_grad", "dx", to.dx, {x.rows(), x.x.extent(1)});
+  if (to.dx.extent(0) != 0) expect_shape("projected_triangle_grad", "dx", to.dx, {x.rows(), x.x.extent(1)});
   expect_same_shape("projected_triangle_grad", "dw", to.dw, x.w);
   expect_shape("projected_triangle_grad", "db", to.db, {x.b.extent(0)});
-  TRIAD_EXPECTS(d_o.stride(1) == 1 && to.dx.stride(1) == 1 && to.dw.stride(1) == 1,
+  TRIAD_EXPECTS(d_o.stride(1) == 1 && (to.dx.extent(0) == 0 || to.dx.stride(1) == 1) && to.dw.stride(1) == 1,
                 "projected_triangle_grad: d_o, dx or dw with gaps in a row, expected rows without gaps");
   with_workspace(ex, scratch, do_projected_triangle_grad_workspace(planning(ex), options, x, g.dims),
                  [&](auto ws) { do_projected_triangle_grad(ex, options, x, g, s, o, d_o, to, ws); });
