@@ -233,20 +233,21 @@ void each_product_use(F&& f) {
                            matmul_add(ex, in(x[0], m, k), in(x[1], k, n), out(y[0], m, n));
                            return y;
                          }});
-  f(operation_use<Ex, T>{"linear_grad", {m * k, n * k, m * n}, [=](Ex& ex, given const& x) {
-                           auto y = room_for_numbers<T>({m * k, n * k, n}, T(0));
-                           with_scratch(ex, {}, [&](auto& on, call const& c) {
-                             linear_grad(on, *c.scratch,
-                                         linear_grad_operands<T>{as_matrix(in(x[0], m, k)),
-                                                                 as_matrix(in(x[1], n, k)),
-                                                                 as_matrix(in(x[2], m, n)),
-                                                                 as_matrix(out(y[0], m, k)),
-                                                                 as_matrix(out(y[1], n, k)),
-                                                                 out(y[2], n),
-                                                                 {}});
-                           });
-                           return y;
-                         }});
+  for (double const rate : {0.0, 0.3})
+    f(operation_use<Ex, T>{
+        rate > 0 ? "linear_grad, with dropout" : "linear_grad", {m * k, n * k, m * n}, [=](Ex& ex, given const& x) {
+          auto y = room_for_numbers<T>({m * k, n * k, n}, T(0));
+          linear_grad_operands<T> operands{as_matrix(in(x[0], m, k)),
+                                           as_matrix(in(x[1], n, k)),
+                                           as_matrix(in(x[2], m, n)),
+                                           as_matrix(out(y[0], m, k)),
+                                           as_matrix(out(y[1], n, k)),
+                                           out(y[2], n),
+                                           {}};
+          operands.dropout = {rate, 1, 2};
+          with_scratch(ex, {}, [&](auto& on, call const& c) { linear_grad(on, *c.scratch, operands); });
+          return y;
+        }});
   f(operation_use<Ex, T>{"batched_matmul", {2 * m * k, 2 * k * n}, [=](Ex& ex, given const& x) {
                            auto y = room_for_numbers<T>({2 * m * n});
                            batched_matmul(ex, make_matrices<T const>(x[0].data(), 2, m, k, m * k, k),

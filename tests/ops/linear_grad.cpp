@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "tests/backends.hpp"
@@ -165,6 +166,34 @@ TEST_CASE("an engine computes the gradients by blocks, like the reference") {
         CHECK(std::memcmp(alone.dx.data(), found.dx.data(), found.dx.size() * sizeof(float)) == 0);
         CHECK(std::memcmp(alone.db.data(), found.db.data(), found.db.size() * sizeof(float)) == 0);
       }
+}
+
+TEST_CASE("gradients by blocks keep to the limits of every engine") {
+  for (auto const& limits : {cpu::product_limits{16, 100, 1}, {1, 64, 64}, {4, 70, 2}, {16, 768, 32}}) {
+    test::loop_engine const engine(true, limits);
+    problem<float> found(2100, 70, 195), rounded = found;
+    for (auto* const m : {&rounded.x, &rounded.w, &rounded.dy})
+      for (auto& v : *m) v = from_bfloat16(to_bfloat16(v));
+    found.db = rounded.db = {};
+    cpu::backend ex(2, &engine, cpu::arithmetic::bf16);
+    REQUIRE(cpu::detail::by_blocks(ex, found.operands(true, false)));
+    found.run(ex, found.operands(true, false));
+    problem<double> exact(2100, 70, 195);
+    exact.x.assign(rounded.x.begin(), rounded.x.end());
+    exact.w.assign(rounded.w.begin(), rounded.w.end());
+    exact.dy.assign(rounded.dy.begin(), rounded.dy.end());
+    exact.run(reference::backend(), exact.operands(true, false));
+    CAPTURE(limits.row_step, limits.inner, limits.inner_step);
+    CHECK(distance(found.dx, exact.dx) < 2e-3);
+    CHECK(distance(found.dw, exact.dw) < 2e-3);
+    CHECK(engine.outside == 0);
+  }
+  for (auto const& limits : {cpu::product_limits{16, 100, 0}, {16, 100, 3}, {0, 100, 1}, {16, 63, 1}}) {
+    test::loop_engine const engine(true, limits);
+    problem<float> p(2100, 70, 64);
+    CHECK_THROWS_WITH(p.run(cpu::backend(1, &engine, cpu::arithmetic::bf16), p.operands()),
+                      contains("loops 1.0: limits are a row_step of " + std::to_string(limits.row_step)));
+  }
 }
 
 /// A backend as a user derives it, which counts its products.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -26,7 +27,7 @@ using test::contains;
 /// What the two ways of a call differ in.
 struct options {
   triangle_form form = triangle_form::full;
-  bool disturbed = false, causal = false, keeps = false, has_bias = true, rounded = false;
+  bool disturbed = false, causal = false, keeps = false, has_bias = true, rounded = false, has_dx = true;
 };
 
 /// The operands and results of one call, with `in` columns of x.
@@ -49,7 +50,7 @@ struct problem {
         b(test::random_values<T>(o.has_bias ? out : 0, 33)),
         projected(o.keeps ? static_cast<std::size_t>(rows * out) + 16 : 0, T(7)),
         residual(test::random_values<T>(rows * in, 34)),
-        dx(x.size(), T(7)),
+        dx(o.has_dx ? x.size() : 0, T(7)),
         dw(test::random_values<T>(out * in, 35)),
         db(test::random_values<T>(o.has_bias ? out : 0, 36)) {
     if (o.disturbed) triangle.disturb();
@@ -69,10 +70,13 @@ struct problem {
     return o;
   }
   projected_triangle_gradients<T> gradients() {
-    return {make_matrix(dx.data(), rows, in, in),
-            make_matrix(dw.data(), out, in, in),
-            make_vec(db.data(), static_cast<index_t>(db.size())),
-            {.residual = make_matrix<T const>(residual.data(), rows, in, in)}};
+    projected_triangle_gradients<T> to{make_matrix(dx.data(), chosen.has_dx ? rows : 0, in, in),
+                                       make_matrix(dw.data(), out, in, in),
+                                       make_vec(db.data(), static_cast<index_t>(db.size()))};
+    if (!chosen.has_dx) return to;
+    to.after.residual = make_matrix<T const>(residual.data(), rows, in, in);
+    if (chosen.disturbed) to.after.gate = to.after.residual, to.after.gate_scale = T(1.5);
+    return to;
   }
   triangle_statistics<T> statistics() {
     auto const heads = triangle.heads;
@@ -130,11 +134,12 @@ bool same_bits(std::vector<T> const& a, std::vector<T> const& b) {
 TEMPLATE_TEST_CASE("triangular attention of states is products and a triangle on every backend", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   double const close = std::is_same_v<T, float> ? 1e-4 : 1e-12;
-  for (auto const& chosen : {options{}, options{triangle_form::value_ablation, true},
-                             options{triangle_form::attention_ablation, false, true},
-                             options{triangle_form::both_ablations, true, false, true},
-                             options{triangle_form::flat, true, false, true, false},
-                             options{triangle_form::full, true, true, true, false}}) {
+  for (auto const& chosen :
+       {options{}, options{triangle_form::value_ablation, true},
+        options{triangle_form::attention_ablation, false, true},
+        options{triangle_form::both_ablations, true, false, true},
+        options{triangle_form::flat, true, false, true, false}, options{triangle_form::full, true, true, true, false},
+        options{triangle_form::full, true, false, false, true, false, false}}) {
     std::vector<index_t> const nodes{3, 1, 5, 2};
     problem<double> expected(nodes, 2, 3, 5, chosen);
     problem<T> found(nodes, 2, 3, 5, chosen);
@@ -162,7 +167,8 @@ TEST_CASE("an engine computes triangular attention of small graphs by chunks, li
          {options{}, options{triangle_form::full, true, true, true, false},
           options{triangle_form::value_ablation, true}, options{triangle_form::attention_ablation, true, false, true},
           options{triangle_form::both_ablations, false, true},
-          options{triangle_form::full, true, false, false, true, true}}) {
+          options{triangle_form::full, true, false, false, true, true},
+          options{triangle_form::value_ablation, true, true, false, true, false, false}}) {
       if (chosen.rounded && factors != cpu::arithmetic::bf16) continue;
       test::loop_engine const engine(true);
       problem<float> expected(many_graphs(), 2, 20, 40, chosen), found = expected, alone = expected;
@@ -202,6 +208,25 @@ TEST_CASE("a chunk may be one graph that is larger than a chunk, and pieces may 
   CHECK(distance(found.dw, expected.dw) < 1e-5);
 }
 
+TEST_CASE("a piece whose graphs have no nodes adds nothing to the gradients") {
+  test::loop_engine const engine(true);
+  cpu::backend ex(1, &engine);
+  std::vector<index_t> nodes{1, 20, 20, 20, 20, 20, 20};
+  nodes.resize(16, 0);
+  for (bool const keeps : {false, true}) {
+    options const chosen{triangle_form::full, false, false, keeps};
+    problem<float> before(many_graphs(), 1, 40, 32, chosen);  // leaves other sums in scratch memory
+    before.run(ex);
+    problem<float> expected(nodes, 1, 40, 32, chosen), found = expected;
+    REQUIRE(cpu::triangles::by_chunks(ex, found.triangle.options(), found.operands(), found.triangle.shape.dims));
+    expected.run_parts(ex);
+    found.run(ex);
+    CHECK(same_bits(found.dx, expected.dx));
+    CHECK(distance(found.dw, expected.dw) < 1e-5);
+    CHECK(distance(found.db, expected.db) < 1e-5);
+  }
+}
+
 TEST_CASE("memory for triangular attention of states suffices for every smaller batch") {
   test::loop_engine const engine(true);
   cpu::backend ex(2, &engine);
@@ -226,7 +251,7 @@ TEST_CASE("memory for triangular attention of states suffices for every smaller 
   CHECK(bytes(dims(4000, 12)).second < static_cast<std::size_t>(dims(4000, 12).rows * p.out) * 4 / 4);
 }
 
-/// A backend as a user derives it, which counts its triangles.
+/// A backend as a user derives it, which counts its products.
 struct counting : cpu::backend {
   explicit counting(cpu::product_engine const& by) : cpu::backend(1, &by) {}
   int products = 0;
@@ -264,7 +289,54 @@ TEST_CASE("triangular attention of states refuses shapes that do not fit, with a
   CHECK_THROWS_WITH(run([&](auto& o) { o.b = make_vec<double const>(p.b.data(), 3); }),
                     contains("projected_triangle: b is (3), expected (16)"));
   CHECK_THROWS_WITH(run([&](auto& o) { o.w = make_matrix<double const>(p.w.data(), 16, 5, 1, 16); }),
-                    contains("projected_triangle: w or o with gaps in a row"));
+                    contains("projected_triangle: w has a column stride of 16, expected 1"));
+  auto t = p.triangle.options();
+  auto const run_with = [&] {
+    auto const o = p.operands();
+    std::vector<std::byte> memory(1 << 20);
+    arena scratch(memory.data(), memory.size());
+    projected_triangle<reference::backend, double>(ex, scratch, t, o, p.triangle.shape.batch(), p.statistics(),
+                                                   p.triangle.edges(p.triangle.o));
+  };
+  t.heads = 3;
+  CHECK_THROWS_WITH(run_with(), contains("heads"));
+  t.heads = 0;
+  CHECK_THROWS_WITH(run_with(), contains("heads"));
+  t.heads = 1;
+  std::vector<std::uint8_t> const few(3);
+  t.mask.masked = make_vec(few.data(), 3);
+  CHECK_THROWS_WITH(run_with(), contains("triangle: mask is (3), expected (35)"));
+  t.mask = {};
+  std::vector<index_t> const one(1);
+  t.sources = make_vec(one.data(), 1);
+  CHECK_THROWS_WITH(run_with(), contains("triangle: sources is (1), expected (2)"));
+}
+
+TEST_CASE("gradients of triangular attention of states refuse what does not fit, with a sentence") {
+  problem<double> p({2, 3}, 1, 4, 5, {});
+  reference::backend ex;
+  auto const run = [&](auto&& change) {
+    auto to = p.gradients();
+    change(to);
+    std::vector<std::byte> memory(1 << 20);
+    arena scratch(memory.data(), memory.size());
+    auto const s = p.statistics();
+    projected_triangle_grad<reference::backend, double>(
+        ex, scratch, p.triangle.options(), p.operands(), p.triangle.shape.batch(), {s.maximum, s.inverse_sum},
+        p.triangle.edges(std::as_const(p.triangle.o)), p.triangle.edges(std::as_const(p.triangle.d_o)), to);
+  };
+  CHECK_NOTHROW(run([](auto&) {}));
+  CHECK_THROWS_WITH(run([&](auto& to) { to.dw = make_matrix(p.dw.data(), 15, 5, 5); }),
+                    contains("projected_triangle_grad: dw is (15, 5), expected (16, 5)"));
+  CHECK_THROWS_WITH(run([&](auto& to) { to.db = make_vec(p.db.data(), 2); }),
+                    contains("projected_triangle_grad: db is (2), expected (16)"));
+  CHECK_THROWS_WITH(run([&](auto& to) { to.dx = make_matrix(p.x.data(), 13, 5, 5); }),
+                    contains("projected_triangle_grad: dx in the memory of x or of the residual"));
+  CHECK_THROWS_WITH(run([&](auto& to) { to.after.residual = make_matrix<double const>(p.residual.data(), 13, 4, 5); }),
+                    contains("matmul: residual is (13, 4), expected (13, 5)"));
+  CHECK_THROWS_WITH(
+      run([&](auto& to) { to.after.residual = make_matrix<double const>(p.residual.data(), 13, 5, 1, 13); }),
+      contains("projected_triangle_grad: residual has a column stride of 13, expected 1"));
 }
 
 }  // namespace ops_projected_triangle_tests

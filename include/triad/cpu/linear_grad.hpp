@@ -1,5 +1,5 @@
-// The gradients of an affine map.  If an engine computes products and there are many rows, each row of dy and x is read,
-// dropped and rounded only once.
+// The gradients of an affine map.  If an engine computes products and there are many rows, each row of dy and x is
+// read, dropped and rounded only once.
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rows are cut into pieces, which the threads share, and a piece into blocks that stay in the cache.  For a block,
@@ -47,8 +47,8 @@ class gradient_blocks {
   /// both numbers are padded to both steps: dy has columns and rows of zeros, and w has rows of zeros.
   gradient_blocks(backend& ex, linear_grad_operands<float> const& o, index_t most_pieces)
       : o_(o),
-        limits_(ex.engine->limits(ex.arithmetic)),
-        step_(std::max(limits_.row_step, limits_.inner_step)),
+        limits_(limits_of(*ex.engine, ex.arithmetic)),
+        step_(limits_.inner_step),
         out_(o.dy.extent(1)),
         in_(o.in()),
         wide_(rounded_up(out_, step_)),
@@ -59,7 +59,7 @@ class gradient_blocks {
               .n = in_,
               .k = wide_,
               .a = factor(o.dy),
-              .b = has_dx_ ? with_zeros(factor(o.w), out_, wide_, in_, scratch_use::widened) : stored_factor{},
+              .b = has_dx_ ? with_zeros(factor(o.w), out_, wide_, in_, scratch_use::padded_factor) : stored_factor{},
               .c = o.dx.data_handle(),
               .ldc = has_dx_ ? o.dx.stride(0) : in_,
               .add = false,
@@ -69,11 +69,10 @@ class gradient_blocks {
                : factor(o.x)),
         parts_(task_),
         keeps_(o.dropout) {
-    task_.expect_limits();
     constexpr index_t cached = index_t{3} << 15;                                // numbers of dy and x in a block
     index_t const most_rows = std::min<index_t>(512, limits_.inner / 64 * 64);  // the inner extent of dy' x
     block_ = std::min(most_rows, std::max<index_t>(64, cached * (task_.rounds() ? 2 : 1) / (out_ + in_) / 32 * 32));
-    most_pieces_ = std::min(most_pieces, std::clamp<index_t>((index_t{8} << 20) / sums_size(), 1, 8));
+    most_pieces_ = std::min(most_pieces, pieces_of(wide_, in_));
     packed_ = room_for_pieces(task_, parts_, most_pieces_ * sums_size(), scratch_use::right_factor);
     sums_ = reinterpret_cast<float*>(packed_.data + packed_.bytes * static_cast<std::size_t>(parts_.count));
     if (has_dx_) pack_pieces(ex, task_, parts_, packed_);
@@ -108,7 +107,19 @@ class gradient_blocks {
       }
   }
 
+  /// The number of sums of a map (out, in) for which there is room in scratch memory.
+  static constexpr index_t pieces_of(index_t out, index_t in) {
+    return std::max<index_t>(1, (index_t{8} << 20) / (out * in + out));
+  }
+
  private:
+  /// Returns limits with one step for both: the pieces of the columns of dy are rows of a product and parts of a sum.
+  static product_limits limits_of(product_engine const& engine, arithmetic factors) {
+    auto const stated = engine.limits(factors);
+    expect_limits(engine, factors, stated);
+    index_t const step = std::max(stated.row_step, stated.inner_step);
+    return {step, stated.inner / step * step, step};
+  }
   static stored_factor factor(matrix<float const> m) { return {m.data_handle(), factor_form::rows, m.stride(0)}; }
   index_t sums_size() const { return wide_ * in_ + out_; }
 

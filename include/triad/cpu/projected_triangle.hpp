@@ -1,6 +1,6 @@
 // Triangular attention of states.  If an engine computes products and the graphs are small, a thread computes a few
-// graphs at a time: their projections, which stay in its second-level cache, and then their triangles.  Backward computes
-// the gradients of the projections of a few graphs, and multiplies them while they are in the cache.
+// graphs at a time: their projections, which stay in its second-level cache, and then their triangles.  Backward
+// computes the gradients of the projections of a few graphs, and multiplies them while they are in the cache.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A chunk is a run of graphs.  Chunks and pieces of sums depend on the sizes of the graphs alone, so results have the
@@ -25,10 +25,18 @@ namespace triangles {
 /// Batches with fewer rows or graphs are computed by parts, because chunks would leave threads without work.
 inline constexpr index_t least_chunked_rows = 2048, least_chunked_graphs = 16;
 
+/// Chunks need room in scratch memory for 8 sums of a weight gradient, and products of 96 rows or more, because each
+/// product reads all weights.  So layers of up to 256 columns are computed by chunks.
+inline constexpr index_t least_pieces = 8, least_rows_of_chunk = 96;
+
+/// The number of rows near which a chunk ends.  Their projections take up to 384 KiB.
+constexpr index_t chunk_rows(index_t out) { return std::max<index_t>(32, (index_t{3} << 15) / out / 32 * 32); }
+
 /// Whether the graphs of a batch are computed by chunks, if they are small and many.
 inline bool may_chunk(backend const& ex, triangle_options const& options, projected_triangle_operands<float> const& x) {
   return ex.engine != nullptr && options.form != triangle_form::flat &&
-         std::min(x.out(), x.x.extent(1)) >= ex.least_rounded &&
+         std::min(x.out(), x.x.extent(1)) >= ex.least_rounded && chunk_rows(x.out()) >= least_rows_of_chunk &&
+         cpu::detail::gradient_blocks::pieces_of(x.out(), x.x.extent(1)) >= least_pieces &&
          (!x.x.is_rounded() || ex.arithmetic == arithmetic::bf16);
 }
 inline index_t head_width(triangle_options const& options, projected_triangle_operands<float> const& x) {
@@ -47,9 +55,6 @@ inline graph_dims not_chunked(graph_dims dims) {
   dims.triangles = std::min(dims.triangles, dims.rows * dims.max_nodes);
   return dims;
 }
-
-/// The number of rows near which a chunk ends.  Their projections take up to 384 KiB.
-constexpr index_t chunk_rows(index_t out) { return std::max<index_t>(32, (index_t{3} << 15) / out / 32 * 32); }
 
 /// The scratch memory of a call by chunks.  If `base` is null, only the size is computed.
 struct chunk_parts {
@@ -158,9 +163,8 @@ void backward_by_chunks(backend& ex, chunked_call<OwnKey, RightValue> const& cal
   linear_grad_operands<float> const map{
       as_matrix(x.x.values), x.w, make_matrix<float const>(nullptr, rows, out, out), to.dx, to.dw, to.db, to.after,
       as_matrix(x.x.rounded)};
-  cpu::detail::gradient_blocks const sums(ex, map, 8);
-  // After `sums`, which has packed w in another part of the scratch memory.
-  cpu::detail::row_products const products(ex, task, cpu::detail::scratch_use::again);
+  cpu::detail::gradient_blocks const sums(ex, map, std::clamp<index_t>(rows / 512, least_pieces, 32));
+  cpu::detail::row_products const products(ex, task, cpu::detail::scratch_use::second_right_factor);
   index_t const piece_rows = (rows + sums.most_pieces() - 1) / sums.most_pieces(),
                 pieces = (rows + piece_rows - 1) / piece_rows;
   parallel_for(ex, pieces, [&](index_t piece, int thread) {
@@ -170,14 +174,15 @@ void backward_by_chunks(backend& ex, chunked_call<OwnKey, RightValue> const& cal
     index_t graph = call.graph_from(piece * piece_rows);
     // `gradient` has the rows [done, filled).
     index_t const begin = call.row_of(graph);
+    if (begin == call.row_of(end)) return sums.clear(piece);
     index_t done = begin, filled = begin;
-    if (graph == end) sums.clear(piece);
     while (graph < end) {
       index_t last = graph + 1;
       while (last < end && call.row_of(last + 1) - filled <= length) ++last;
       index_t const count = call.row_of(last) - filled;
-      float const* const projected =
-          x.keeps() ? &x.projected(filled, 0) : call.project(products, filled, count, thread);
+      float const* const projected = count == 0  ? nullptr  // graphs without nodes
+                                     : x.keeps() ? &x.projected(filled, 0)
+                                                 : call.project(products, filled, count, thread);
       auto const dx = call.split(gradient, filled + count - done);
       for (; graph < last; ++graph)
         for (index_t c = 0; c < call.options.heads; ++c) {
@@ -193,7 +198,8 @@ void backward_by_chunks(backend& ex, chunked_call<OwnKey, RightValue> const& cal
       // A kernel is compiled for its number of rows, so the number is a multiple of 32 until the piece ends.
       index_t const ready = graph == end ? filled - done : (filled - done) / chunk_parts::left * chunk_parts::left;
       sums.add(piece, {gradient, factor_form::rows, out}, done, ready, done == begin);
-      std::memmove(gradient, gradient + ready * out, static_cast<std::size_t>((filled - done - ready) * out) * 4);
+      std::memmove(gradient, gradient + ready * out,
+                   static_cast<std::size_t>((filled - done - ready) * out) * sizeof(float));
       done += ready;
     }
   });

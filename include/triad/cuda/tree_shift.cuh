@@ -10,9 +10,9 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// Some lanes of a warp that compute a row of a tree together.  8 numbers of float are as many bytes as a sector, the 32
-/// bytes that device memory reads at once.  So groups of 8 lanes read few bytes in vain, and rows with few fillers keep
-/// them busy.
+/// Some lanes of a warp that compute a row of a tree together.  8 numbers of float are as many bytes as a sector, the
+/// 32 bytes that device memory reads at once.  So groups of 8 lanes read few bytes in vain, and rows with few fillers
+/// keep them busy.
 template <int Lanes>
 struct row_lanes {
   static constexpr int threads = row_threads, rows = threads / Lanes;  // of a block
@@ -53,8 +53,8 @@ struct row_sums {
   }
 };
 
-/// Calls f<n>(first) for n columns of a lane: first, first + Lanes, ...  The calls have all columns of the lane, 8, 4 or
-/// 1 at once.  So no instruction asks whether a column is beyond the end of a row.
+/// Calls f<n>(first) for n columns of a lane: first, first + Lanes, ...  The calls have all columns of the lane, 8, 4
+/// or 1 at once.  So no instruction asks whether a column is beyond the end of a row.
 template <int Lanes, class F>
 TRIAD_DEVICE void each_columns(int lane, int fillers, F&& f) {
   int first = lane;
@@ -244,7 +244,7 @@ struct tree_shift_back_rows {
     each_columns<Lanes>(at.lane, fillers, [&]<int Columns>(int first) {
       row_sums<T, Columns, Lanes> sums;
       auto const add = [&](index_t argument, index_t to) {
-        if (to == no_position) return;
+        if (to == no_position || slot == steps) return;
         sums.add(steps - slot, &d_memory(slot + 1, sample, to, first), d_memory.stride(0),
                  &w(slot, sample, slot, argument), w.stride(0));
       };

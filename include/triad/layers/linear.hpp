@@ -48,8 +48,8 @@ struct linear {
     matmul_kept(ex, x, transposed(w.weight), y, after);
   }
 
-  /// Overwrites dx, unless dx is empty, then applies `after` to dx.  `dropout` is the dropout of y if dy is the gradient
-  /// of drop(y).  `rounded_gate` is the gate of `after` if that gate is kept in bfloat16.
+  /// Overwrites dx, unless dx is empty, then applies `after` to dx.  `dropout` is the dropout of y if dy is the
+  /// gradient of drop(y).  `rounded_gate` is the gate of `after` if that gate is kept in bfloat16.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, kept_factor<T const, In> x, saved const&,
                 const_view<output> dy, tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {},

@@ -70,9 +70,7 @@ struct triangular_attention {
   /// Splits the stacked projections (rows, p d) into q, k, v1 and v2.
   template <class S>
   triangle_projections<S> split(tensor<S, dyn, dyn> all) const {
-    index_t const d = width();
-    auto const right = uses_right_value(variant) ? column_block(all, 3 * d, d) : no_matrix<S>();
-    return {column_block(all, 0, d), column_block(all, d, d), column_block(all, 2 * d, d), right};
+    return split_projections(variant, as_matrix(all));
   }
 
   /// Overwrites s.mixed with o, the result before the output projection.  x (rows, d) is the state, instead of in.x.
@@ -132,17 +130,13 @@ struct triangular_attention {
     bool const keeps = s.projected.extent(0) == x.extent(0);
     return {x, as_matrix(w.stacked.weight), w.stacked.bias, keeps ? s.projected : tensor<T, dyn, dyn>{}};
   }
-  /// Returns the memory of the projections of x: s.projected, or scratch memory if they are not kept.
-  tensor<T, dyn, dyn> projections_of(arena& scratch, saved const& s, kept_factor<T const, D> x) const {
-    if (s.projected.extent(0) == x.extent(0)) return s.projected;
-    return scratch.make<tensor<T, dyn, dyn>>(x.extent(0), projections() * width());
-  }
   /// Returns the projections that mix() has computed.  If they are not kept, computes them again.
   template <backend Ex>
   tensor<T, dyn, dyn> kept_projections(Ex& ex, call const& c, fields<T const> w, kept_factor<T const, D> x,
                                        saved const& s) const {
-    auto const projected = projections_of(*c.scratch, s, x);
-    if (s.projected.extent(0) != x.extent(0)) stacked().forward(ex, c, w.stacked, x, {}, projected);
+    if (s.projected.extent(0) == x.extent(0)) return s.projected;
+    auto const projected = c.scratch->template make<tensor<T, dyn, dyn>>(x.extent(0), projections() * width());
+    stacked().forward(ex, c, w.stacked, x, {}, projected);
     return projected;
   }
 };

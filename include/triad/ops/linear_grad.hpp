@@ -4,7 +4,8 @@
 //   y = drop(x w' + b)      x (rows, in), w (out, in), b (out) or none, y (rows, out)
 //   dz = drop(dy),  dw += dz' x,  db += column sums of dz,  dx = after(dz w)
 //
-// A NaN or an infinity in dy, x or w affects every gradient that is computed from this value.
+// A NaN or an infinity in dz, x or w affects every gradient that is computed from this value.  A dropped element of dy
+// becomes 0 even if it is NaN.
 #pragma once
 
 #include <string>

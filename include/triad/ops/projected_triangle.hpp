@@ -1,5 +1,5 @@
-// Triangular attention of states: the projections and the triangle in one operation, so that a backend may compute a few
-// graphs at a time, while their projections are in the cache.
+// Triangular attention of states: the projections and the triangle in one operation, so that a backend may compute a
+// few graphs at a time, while their projections are in the cache.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   [q k v1 v2] = x w' + b      x (rows, in), w (p d, in), b (p d) or none; p = 4, or 3 if the form has no v2
@@ -61,13 +61,30 @@ void expect_projected_triangle(triangle_options const& options, projected_triang
   TRIAD_EXPECTS(out % parts == 0, "projected_triangle: w has " + std::to_string(out) +
                                       " rows, expected a multiple of " + std::to_string(parts) +
                                       ", the projections of this form");
+  expect_triangle<T const>(options, split_projections(options.form, make_matrix<T const>(nullptr, rows, out, out)), g);
   if (x.b.extent(0) != 0) expect_shape("projected_triangle", "b", x.b, {out});
   if (x.keeps()) expect_shape("projected_triangle", "projected", as_matrix(x.projected), {rows, out});
   expect_shape("projected_triangle", "o", o, {rows, out / parts});
   expect_statistics(options, g, s);
-  TRIAD_EXPECTS(x.w.stride(1) == 1 && o.stride(1) == 1 && s.maximum.stride(0) == s.inverse_sum.stride(0),
-                "projected_triangle: w or o with gaps in a row, or statistics of different strides, expected rows "
-                "without gaps and one distance between the rows of both statistics");
+  expect_unit_stride("projected_triangle", "w", x.w);
+  expect_unit_stride("projected_triangle", "o", o);
+  TRIAD_EXPECTS(s.maximum.stride(0) == s.inverse_sum.stride(0),
+                "projected_triangle: inverse_sum has a row stride of " + std::to_string(s.inverse_sum.stride(0)) +
+                    ", expected " + std::to_string(s.maximum.stride(0)) + ", that of maximum");
+}
+template <class T>
+void expect_gradients(projected_triangle_operands<T> const& x, projected_triangle_gradients<T> const& to) {
+  expect_same_shape("projected_triangle_grad", "dw", to.dw, x.w);
+  expect_shape("projected_triangle_grad", "db", to.db, {x.b.extent(0)});
+  expect_unit_stride("projected_triangle_grad", "dw", to.dw);
+  if (to.dx.extent(0) == 0) return;
+  expect_product<T>(make_matrix<T const>(nullptr, x.rows(), x.out(), x.out()), x.w, to.dx, to.after);
+  expect_unit_stride("projected_triangle_grad", "dx", to.dx);
+  if (to.after.gate.extent(0) != 0) expect_unit_stride("projected_triangle_grad", "gate", to.after.gate);
+  if (to.after.residual.extent(0) != 0) expect_unit_stride("projected_triangle_grad", "residual", to.after.residual);
+  auto const* const dx = to.dx.data_handle();
+  TRIAD_EXPECTS(dx == nullptr || (dx != x.x.values.data_handle() && dx != to.after.residual.data_handle()),
+                "projected_triangle_grad: dx in the memory of x or of the residual, expected its own memory");
 }
 
 /// The projections in a workspace, and what is left of the workspace.
@@ -87,8 +104,9 @@ struct projections_of_workspace {
 };
 }  // namespace detail
 
-/// Computes triangular attention of every edge.  Overwrites o (rows, d), the statistics, and the projections if they are
-/// kept.
+/// Computes triangular attention of every edge.  Overwrites o (rows, d), both statistics (rows, h), and the projections
+/// if they are kept.  As in ops/triangle.hpp, o and the projections need `arena_slack` readable bytes after their last
+/// row.
 template <backend Ex, class T>
 void projected_triangle(Ex& ex, arena& scratch, triangle_options const& options,
                         projected_triangle_operands<T> const& x, graph_batch const& g, triangle_statistics<T> const& s,
@@ -98,7 +116,9 @@ void projected_triangle(Ex& ex, arena& scratch, triangle_options const& options,
                  [&](auto ws) { do_projected_triangle(ex, options, x, g, s, o, ws); });
 }
 
-/// Computes the gradients from d_o.  Overwrites dx, if it has rows, and adds to dw and db.  dx must have its own memory.
+/// Computes the gradients from d_o (rows, d).  o (rows, d) and the statistics (rows, h) are those of the forward pass.
+/// Overwrites dx, if it has rows, then applies `after` to dx, and adds to dw and db.  dx must have its own memory.  o,
+/// d_o and the projections need `arena_slack` readable bytes after their last row.
 template <backend Ex, class T>
 void projected_triangle_grad(Ex& ex, arena& scratch, triangle_options const& options,
                              projected_triangle_operands<T> const& x, graph_batch const& g,
@@ -106,11 +126,8 @@ void projected_triangle_grad(Ex& ex, arena& scratch, triangle_options const& opt
                              projected_triangle_gradients<T> const& to) {
   detail::expect_projected_triangle<T>(options, x, g, s, o);
   expect_same_shape("projected_triangle_grad", "d_o", d_o, o);
-  if (to.dx.extent(0) != 0) expect_shape("projected_triangle_grad", "dx", to.dx, {x.rows(), x.x.extent(1)});
-  expect_same_shape("projected_triangle_grad", "dw", to.dw, x.w);
-  expect_shape("projected_triangle_grad", "db", to.db, {x.b.extent(0)});
-  TRIAD_EXPECTS(d_o.stride(1) == 1 && (to.dx.extent(0) == 0 || to.dx.stride(1) == 1) && to.dw.stride(1) == 1,
-                "projected_triangle_grad: d_o, dx or dw with gaps in a row, expected rows without gaps");
+  expect_unit_stride("projected_triangle_grad", "d_o", d_o);
+  detail::expect_gradients(x, to);
   with_workspace(ex, scratch, do_projected_triangle_grad_workspace(planning(ex), options, x, g.dims),
                  [&](auto ws) { do_projected_triangle_grad(ex, options, x, g, s, o, d_o, to, ws); });
 }

@@ -94,8 +94,8 @@ class tree_positions {
     return {begin, size, above, position - begin, level + 1 >= depth()};
   }
 
-  /// Takes the place of a position in child c's tree.  Returns the position of the same node in the whole tree.  Returns
-  /// no_position on the last level, because the last level of child c's tree is empty.
+  /// Takes the place of a position in child c's tree.  Returns the position of the same node in the whole tree.
+  /// Returns no_position on the last level, because the last level of child c's tree is empty.
   TRIAD_HOST_DEVICE static constexpr index_t child_source(index_t c, place const& at) {
     return at.last ? no_position : at.begin + at.size + c * at.size + at.offset;
   }
@@ -134,10 +134,10 @@ class tree_positions {
   [[no_unique_address]] extents<Branching, Depth> shape_;
 };
 
-/// Cuts the positions of a tree into runs of up to Longest positions.  A run has consecutive positions of one level that
-/// are all below the same child of the root.  So taking a child, or grafting, moves a run to consecutive positions, and
-/// all positions of a run belong to the same argument of cons.  Run 0 is the root.  Then follow the runs below child 0,
-/// level by level, then those below child 1, and so on.
+/// Cuts the positions of a tree into runs of up to Longest positions.  A run has consecutive positions of one level
+/// that are all below the same child of the root.  So taking a child, or grafting, moves a run to consecutive
+/// positions, and all positions of a run belong to the same argument of cons.  Run 0 is the root.  Then follow the runs
+/// below child 0, level by level, then those below child 1, and so on.
 template <index_t Longest>
 class tree_runs {
   static_assert(Longest >= 1, "tree_runs: a run has a position");

@@ -16,14 +16,14 @@ namespace triad::test {
 /// Sums in double.  `rows` are the numbers of rows of all products, and `inner` are their inner extents.
 class loop_engine final : public cpu::product_engine {
  public:
-  explicit loop_engine(bool bf16) : bf16_(bf16) {}
+  explicit loop_engine(bool bf16, cpu::product_limits of_bf16 = {16, 100, 32}) : bf16_(bf16), of_bf16_(of_bf16) {}
 
   std::string name() const override { return "loops 1.0"; }
   std::string kernels() const override { return "plain"; }
   bool computes(cpu::arithmetic factors) const override { return bf16_ || factors == cpu::arithmetic::float32; }
   bool rows_are_independent() const override { return true; }
   cpu::product_limits limits(cpu::arithmetic factors) const override {
-    return factors == cpu::arithmetic::bf16 ? cpu::product_limits{16, 100, 32} : cpu::product_limits{1, 1000};
+    return factors == cpu::arithmetic::bf16 ? of_bf16_ : cpu::product_limits{1, 1000};
   }
   std::size_t packed_bytes(cpu::arithmetic factors, index_t k, index_t n) const override {
     return static_cast<std::size_t>(k * n) * (factors == cpu::arithmetic::bf16 ? 2 : 4);
@@ -86,6 +86,7 @@ class loop_engine final : public cpu::product_engine {
   }
 
   bool bf16_;
+  cpu::product_limits of_bf16_;
   mutable std::mutex access_;
 };
 

@@ -43,6 +43,18 @@ struct stored_factor {
   }
 };
 
+/// Throws contract_violation if an engine states limits that blocks cannot have.
+inline void expect_limits(product_engine const& engine, arithmetic factors, product_limits const& limits) {
+  bool const rounds = factors == arithmetic::bf16;
+  auto const allowed = [&](index_t step, index_t most) { return rounds ? step > 0 && most % step == 0 : step == 1; };
+  TRIAD_EXPECTS(
+      limits.inner >= 64 && allowed(limits.row_step, 16) && allowed(limits.inner_step, 64),
+      engine.name() + ": limits are a row_step of " + std::to_string(limits.row_step) + ", an inner of " +
+          std::to_string(limits.inner) + " and an inner_step of " + std::to_string(limits.inner_step) +
+          ", expected a row_step of 1 (in bf16: that divides 16), an inner of 64 or more and an inner_step of "
+          "1 (in bf16: that divides 64)");
+}
+
 /// A product that an engine computes, with the extents m, n and k of ops/matmul.hpp.
 struct engine_task {
   product_engine const& engine;
@@ -57,17 +69,7 @@ struct engine_task {
   bool rounds() const { return factors == arithmetic::bf16; }
   index_t padded_rows(index_t rows) const { return rounded_up(rows, limits.row_step); }
   index_t padded_inner(index_t inner) const { return rounded_up(inner, limits.inner_step); }
-  /// Throws contract_violation if the engine states limits that blocks cannot have.
-  void expect_limits() const {
-    auto const allowed = [&](index_t step, index_t most) {
-      return rounds() ? step > 0 && most % step == 0 : step == 1;
-    };
-    TRIAD_EXPECTS(limits.inner >= 64 && allowed(limits.row_step, 16) && allowed(limits.inner_step, 64),
-                  engine.name() + ": limits are a row_step of " + std::to_string(limits.row_step) + ", an inner of " +
-                      std::to_string(limits.inner) + " and an inner_step of " + std::to_string(limits.inner_step) +
-                      ", expected a row_step of 1 (in bf16: that divides 16), an inner of 64 or more and an inner_step "
-                      "of 1 (in bf16: that divides 64)");
-  }
+  void expect_limits() const { detail::expect_limits(engine, factors, limits); }
 };
 
 template <class T>
@@ -159,8 +161,8 @@ inline packed_pieces room_for_pieces(engine_task const& t, inner_pieces const& c
               use, bytes * static_cast<std::size_t>(cut.count) + static_cast<std::size_t>(floats) * sizeof(float)),
           bytes};
 }
-/// Returns the first `inner` rows of a right factor of floats, and `padded` - `inner` rows of zeros.  The result is a copy
-/// in scratch memory if there are such rows.
+/// Returns the first `inner` rows of a right factor of floats, and `padded` - `inner` rows of zeros.  The result is a
+/// copy in scratch memory if there are such rows.
 inline stored_factor with_zeros(stored_factor const& b, index_t inner, index_t padded, index_t n, scratch_use use) {
   if (inner == padded) return b;
   bool const by_rows = b.form == factor_form::rows;

@@ -38,10 +38,10 @@ struct product_shape {
   friend bool operator==(product_shape const&, product_shape const&) = default;
 };
 
-/// Limits of a product: the number of rows must be a multiple of row_step, and k must be a multiple of inner_step and at
-/// most `inner`.  row_step is 1 for float32 and divides 16 for bf16, inner_step is 1 for float32 and divides 64 for bf16,
-/// and `inner` is at least 64.  Factors are padded with zeros, so an engine may state steps at which it is fast, even if
-/// it computes every product.
+/// Limits of a product: the number of rows must be a multiple of row_step, and k must be a multiple of inner_step and
+/// at most `inner`.  row_step is 1 for float32 and divides 16 for bf16, inner_step is 1 for float32 and divides 64 for
+/// bf16, and `inner` is at least 64.  Factors are padded with zeros, so an engine may state steps at which it is fast,
+/// even if it computes every product.
 struct product_limits {
   index_t row_step, inner, inner_step = 1;
 };

@@ -99,8 +99,8 @@ class onednn_engine final : public product_engine {
   bool rows_are_independent() const override { return has(dnnl::cpu_isa::avx512_core); }
   /// A tile of AMX has 16 rows.  For products of at most 256 elements, oneDNN takes kernels without AMX, which sum in
   /// another order.  With AMX, oneDNN cuts a sum of 800 or more terms in a way that depends on the number of rows.  A
-  /// tile has 32 columns of bf16.  oneDNN 2.6 computes the rest of a sum of another length in a second pass: sums of 200
-  /// terms take 1.7 times as long as sums of 224 (m = 384, n = 800, one core with AMX).
+  /// tile has 32 columns of bf16.  oneDNN 2.6 computes the rest of a sum of another length in a second pass: sums of
+  /// 200 terms take up to 1.5 times as long as sums of 224 (m = 384, n = 800, one core with AMX).
   product_limits limits(arithmetic factors) const override {
     if (factors == arithmetic::float32) return {1, 0x7fffffff};
     return {16, 768, processor_bf16() == bf16_set::tiles ? 32 : 1};

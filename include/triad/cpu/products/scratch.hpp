@@ -13,10 +13,11 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
 
-/// What a part of a thread's scratch memory holds.  `again` is a second right factor.
+/// What a part of a thread's scratch memory holds.
 enum class scratch_use {
   right_factor,
-  again,
+  second_right_factor,
+  padded_factor,
   left_block,
   right_block,
   sums,
