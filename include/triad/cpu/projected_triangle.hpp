@@ -109,6 +109,8 @@ struct chunked_call {
     auto const* const begin = g.edge_begin.data_handle();
     return std::lower_bound(begin, begin + g.dims.graphs, row) - begin;
   }
+  /// The number of heads to compute: none in a graph without nodes, which has no edge.
+  index_t heads_of(index_t graph) const { return g.size(graph) > 0 ? options.heads : 0; }
   index_t row_of(index_t graph) const { return graph < g.dims.graphs ? g.edge_begin(graph) : g.dims.rows; }
 
   /// Computes the projections of `count` rows, in x.projected or in the memory of a thread.  Returns the first of them.
@@ -142,7 +144,7 @@ void forward_by_chunks(backend& ex, chunked_call<OwnKey, RightValue> const& call
     if (count == 0) return;
     float const* const projected = call.project(products, row, count, thread);
     for (index_t graph = first; graph < last; ++graph)
-      for (index_t c = 0; c < call.options.heads; ++c) {
+      for (index_t c = 0; c < call.heads_of(graph); ++c) {
         index_t const edge = call.g.edge_begin(graph);
         small_forward<OwnKey, RightValue>(call.head_of(projected, row, count, graph, c),
                                           head_rows(o, edge, c, call.width), &statistics.maximum(edge, c),
@@ -185,7 +187,7 @@ void backward_by_chunks(backend& ex, chunked_call<OwnKey, RightValue> const& cal
                                                  : call.project(products, filled, count, thread);
       auto const dx = call.split(gradient, filled + count - done);
       for (; graph < last; ++graph)
-        for (index_t c = 0; c < call.options.heads; ++c) {
+        for (index_t c = 0; c < call.heads_of(graph); ++c) {
           index_t const edge = call.g.edge_begin(graph);
           auto const rows_of_head = [&](auto m) { return head_rows(m, edge - done, c, call.width); };
           small_backward<OwnKey, RightValue>(call.head_of(projected, filled, count, graph, c),

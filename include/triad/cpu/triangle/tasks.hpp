@@ -159,16 +159,17 @@ void prefetch(matrix<T> m, index_t first, index_t count) {
   }
 }
 
-/// Calls f(graph, head, thread) in parallel for the graphs of at most `limit` nodes.  A task computes one graph or a
+/// Calls f(graph, head, thread) in parallel for the graphs of 1 to `limit` nodes.  A task computes one graph or a
 /// few successive graphs, or one head if there are few graphs.  While one graph is computed, fetch(first row, rows)
 /// prefetches the rows of the next graph.  The hardware does not prefetch these rows, because a head reads only a part
 /// of each row.
 template <class F, class P>
 void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit, index_t row_bytes, F&& f, P&& fetch) {
   index_t const graphs = g.dims.graphs, run = graphs >= 64 ? 8 : 1;
+  auto const is_computed = [&](index_t graph) { return g.size(graph) > 0 && g.size(graph) <= limit; };
   if (graphs < 16) {
     parallel_for(ex, graphs * heads, [&](index_t task, int thread) {
-      if (g.size(task / heads) <= limit) f(task / heads, task % heads, thread);
+      if (is_computed(task / heads)) f(task / heads, task % heads, thread);
     });
     return;
   }
@@ -183,7 +184,7 @@ void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit,
           auto const rows_there = g.size(graph + 1) * g.size(graph + 1), begin = rows_there * c / heads;
           fetch(g.edge_begin(graph + 1) + begin, rows_there * (c + 1) / heads - begin);
         }
-        if (g.size(graph) <= limit) f(graph, c, thread);
+        if (is_computed(graph)) f(graph, c, thread);
       }
   });
 }
