@@ -29,14 +29,12 @@ inline constexpr index_t least_rows_of_blocks = 2048;
 inline bool by_blocks(backend const& ex, linear_grad_operands<float> const& o) {
   index_t const rows = o.dy.extent(0), out = o.dy.extent(1), in = o.in();
   auto const by_rows = [](auto m) { return m.extent(0) == 0 || m.stride(1) == 1; };
-  auto const* const dx = o.dx.data_handle();
-  // Views have no memory yet while memory is planned.
-  bool const separate = dx == nullptr || (dx != o.x.data_handle() && dx != o.after.residual.data_handle());
   bool const kept = o.rounded_x.extent(0) != 0 || o.rounded_gate.extent(0) != 0;
   if (kept && ex.arithmetic != arithmetic::bf16) return false;
-  return ex.engine != nullptr && rows >= least_rows_of_blocks && std::min(out, in) >= ex.least_rounded && separate &&
-         by_rows(o.dy) && by_rows(o.x) && by_rows(o.w) && by_rows(o.dw) && by_rows(o.dx) && by_rows(o.after.gate) &&
-         by_rows(o.after.residual) && by_rows(o.rounded_x) && by_rows(o.rounded_gate);
+  return ex.engine != nullptr && rows >= least_rows_of_blocks && std::min(out, in) >= ex.least_rounded &&
+         triad::detail::is_separate(o.dx, o.x, o.after.residual) && by_rows(o.dy) && by_rows(o.x) && by_rows(o.w) &&
+         by_rows(o.dw) && by_rows(o.dx) && by_rows(o.after.gate) && by_rows(o.after.residual) && by_rows(o.rounded_x) &&
+         by_rows(o.rounded_gate);
 }
 
 /// The gradients of an affine map, added up by blocks of rows.  The sums of a piece, which is a run of rows, are in
@@ -48,10 +46,9 @@ class gradient_blocks {
   gradient_blocks(backend& ex, linear_grad_operands<float> const& o, index_t most_pieces)
       : o_(o),
         limits_(limits_of(*ex.engine, ex.arithmetic)),
-        step_(limits_.inner_step),
         out_(o.dy.extent(1)),
         in_(o.in()),
-        wide_(rounded_up(out_, step_)),
+        wide_(rounded_up(out_, limits_.inner_step)),
         has_dx_(o.dx.extent(0) != 0),
         task_{.engine = *ex.engine,
               .factors = ex.arithmetic,
@@ -126,7 +123,7 @@ class gradient_blocks {
   void add_block(index_t piece, stored_factor dy, index_t row, index_t count, bool first) const {
     float* const dw = sums_ + piece * sums_size();
     float* const db = dw + wide_ * in_;
-    index_t const made = rounded_up(count, step_);
+    index_t const made = rounded_up(count, limits_.inner_step);
     if (first) std::fill_n(db, out_, 0.0f);
     if (o_.dropout.active()) {
       auto* const dropped = product_scratch_of<float>(scratch_use::dropped, count * out_);
@@ -165,7 +162,7 @@ class gradient_blocks {
 
   linear_grad_operands<float> const& o_;
   product_limits limits_;
-  index_t step_, out_, in_, wide_;
+  index_t out_, in_, wide_;
   bool has_dx_;
   engine_task task_;
   stored_factor x_;

@@ -26,7 +26,8 @@ namespace triangles {
 inline constexpr index_t least_chunked_rows = 2048, least_chunked_graphs = 16;
 
 /// Chunks need room in scratch memory for 8 sums of a weight gradient, and products of 96 rows or more, because each
-/// product reads all weights.  So layers of up to 256 columns are computed by chunks.
+/// product reads all weights.  So layers of up to 256 columns are computed by chunks, and of up to 341
+/// without right values.
 inline constexpr index_t least_pieces = 8, least_rows_of_chunk = 96;
 
 /// The number of rows near which a chunk ends.  Their projections take up to 384 KiB.
@@ -121,11 +122,12 @@ struct chunked_call {
       cpu::detail::finish_block(epilogue<float>{.bias = x.b}, to, x.out(), row, count, 0, x.out());
     return to;
   }
-  triangle_projections<float> split(float* first, index_t count) const {
+  template <class S>
+  triangle_projections<S> split(S* first, index_t count) const {
     return split_projections(options.form, make_matrix(first, count, x.out(), x.out()));
   }
-  head head_of(float const* projected, index_t first_row, index_t count, index_t graph, index_t c) const {
-    auto const parts = split_projections(options.form, make_matrix(projected, count, x.out(), x.out()));
+  /// `parts` are the projections from the edge `first_row` on.
+  head head_of(triangle_projections<float const> const& parts, index_t first_row, index_t graph, index_t c) const {
     return make_head(options, parts, g, graph, c, statistics_stride, options.dropout.active() ? scratch.bits : nullptr,
                      first_row);
   }
@@ -142,13 +144,13 @@ void forward_by_chunks(backend& ex, chunked_call<OwnKey, RightValue> const& call
     index_t const first = call.graph_from(part * length), last = call.graph_from((part + 1) * length),
                   row = call.row_of(first), count = call.row_of(last) - row;
     if (count == 0) return;
-    float const* const projected = call.project(products, row, count, thread);
+    auto const projected = call.template split<float const>(call.project(products, row, count, thread), count);
     for (index_t graph = first; graph < last; ++graph)
       for (index_t c = 0; c < call.heads_of(graph); ++c) {
         index_t const edge = call.g.edge_begin(graph);
-        small_forward<OwnKey, RightValue>(call.head_of(projected, row, count, graph, c),
-                                          head_rows(o, edge, c, call.width), &statistics.maximum(edge, c),
-                                          &statistics.inverse_sum(edge, c), call.scratch.memory(thread));
+        small_forward<OwnKey, RightValue>(call.head_of(projected, row, graph, c), head_rows(o, edge, c, call.width),
+                                          &statistics.maximum(edge, c), &statistics.inverse_sum(edge, c),
+                                          call.scratch.memory(thread));
       }
   });
 }
@@ -185,15 +187,16 @@ void backward_by_chunks(backend& ex, chunked_call<OwnKey, RightValue> const& cal
       float const* const projected = count == 0  ? nullptr  // graphs without nodes
                                      : x.keeps() ? &x.projected(filled, 0)
                                                  : call.project(products, filled, count, thread);
+      auto const parts = call.split(projected, count);
       auto const dx = call.split(gradient, filled + count - done);
       for (; graph < last; ++graph)
         for (index_t c = 0; c < call.heads_of(graph); ++c) {
           index_t const edge = call.g.edge_begin(graph);
           auto const rows_of_head = [&](auto m) { return head_rows(m, edge - done, c, call.width); };
-          small_backward<OwnKey, RightValue>(call.head_of(projected, filled, count, graph, c),
-                                             head_rows(o, edge, c, call.width), head_rows(d_o, edge, c, call.width),
-                                             &statistics.maximum(edge, c), &statistics.inverse_sum(edge, c),
-                                             rows_of_head(dx.query), rows_of_head(dx.key), rows_of_head(dx.left_value),
+          small_backward<OwnKey, RightValue>(call.head_of(parts, filled, graph, c), head_rows(o, edge, c, call.width),
+                                             head_rows(d_o, edge, c, call.width), &statistics.maximum(edge, c),
+                                             &statistics.inverse_sum(edge, c), rows_of_head(dx.query),
+                                             rows_of_head(dx.key), rows_of_head(dx.left_value),
                                              RightValue ? rows_of_head(dx.right_value) : out_rows{nullptr, 0}, memory);
         }
       filled += count;

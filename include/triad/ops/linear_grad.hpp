@@ -8,11 +8,8 @@
 // becomes 0 even if it is NaN.
 #pragma once
 
-#include <string>
-
 #include "triad/core/arena.hpp"
 #include "triad/core/backend.hpp"
-#include "triad/core/finite.hpp"
 #include "triad/core/random.hpp"
 #include "triad/core/views.hpp"
 #include "triad/ops/dropout.hpp"
@@ -38,6 +35,12 @@ struct linear_grad_operands {
 };
 
 namespace detail {
+/// Whether dx is neither x nor the residual.  Views have no memory yet while memory is planned.
+template <class T>
+bool is_separate(matrix<T> dx, matrix<T const> x, matrix<T const> residual) {
+  auto const* const data = dx.data_handle();
+  return data == nullptr || (data != x.data_handle() && data != residual.data_handle());
+}
 template <class T>
 void expect_linear_grad(linear_grad_operands<T> const& o) {
   bool const rounded = o.rounded_x.extent(0) != 0;
@@ -47,17 +50,14 @@ void expect_linear_grad(linear_grad_operands<T> const& o) {
   else
     expect_shape("linear_grad", "x", o.x, {rows, in});
   expect_shape("linear_grad", "dw", o.dw, {out, in});
-  TRIAD_EXPECTS(!is_nan(o.dropout.rate) && o.dropout.rate >= 0 && o.dropout.rate <= 1,
-                "linear_grad: the rate of dropout is " + std::to_string(o.dropout.rate) + ", expected 0 to 1");
+  expect_rate("linear_grad", o.dropout);
   if (o.db.extent(0) != 0) expect_shape("linear_grad", "db", o.db, {out});
   if (o.dx.extent(0) == 0) return;
   expect_shape("linear_grad", "w", o.w, {out, in});
   expect_product<T>(o.dy, o.w, o.dx, o.after);
   if (o.rounded_gate.extent(0) != 0) expect_shape("linear_grad", "gate", o.rounded_gate, {rows, in});
-  auto const* const dx = o.dx.data_handle();
-  TRIAD_EXPECTS(
-      !o.dropout.active() || dx == nullptr || (dx != o.x.data_handle() && dx != o.after.residual.data_handle()),
-      "linear_grad: dropout, and dx in the memory of x or of the residual, expected its own memory");
+  TRIAD_EXPECTS(!o.dropout.active() || is_separate(o.dx, o.x, o.after.residual),
+                "linear_grad: dropout, and dx in the memory of x or of the residual, expected its own memory");
 }
 }  // namespace detail
 

@@ -55,6 +55,10 @@ struct epilogue {
 };
 
 namespace detail {
+inline void expect_rate(char const* operation, dropout_mask const& mask) {
+  TRIAD_EXPECTS(!is_nan(mask.rate) && mask.rate >= 0 && mask.rate <= 1,
+                std::string(operation) + ": the rate of dropout is " + std::to_string(mask.rate) + ", expected 0 to 1");
+}
 /// Checks the shapes of a product.  This function takes views with dynamic extents, so that it is compiled once for all
 /// static shapes.
 template <class T>
@@ -64,8 +68,7 @@ void expect_product(matrix<T const> x, matrix<T const> w, matrix<T> y, epilogue<
   if (e.bias.extent(0) != 0) expect_shape("matmul", "bias", e.bias, {y.extent(1)});
   if (e.residual.data_handle() != nullptr) expect_same_shape("matmul", "residual", e.residual, y);
   if (e.gate.data_handle() != nullptr) expect_same_shape("matmul", "gate", e.gate, y);
-  TRIAD_EXPECTS(!is_nan(e.dropout.rate) && e.dropout.rate >= 0 && e.dropout.rate <= 1,
-                "matmul: the rate of dropout is " + std::to_string(e.dropout.rate) + ", expected 0 to 1");
+  expect_rate("matmul", e.dropout);
 }
 
 template <bool Accumulate, class Ex, class A, class B, class C>

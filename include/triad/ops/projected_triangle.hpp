@@ -82,8 +82,7 @@ void expect_gradients(projected_triangle_operands<T> const& x, projected_triangl
   expect_unit_stride("projected_triangle_grad", "dx", to.dx);
   if (to.after.gate.extent(0) != 0) expect_unit_stride("projected_triangle_grad", "gate", to.after.gate);
   if (to.after.residual.extent(0) != 0) expect_unit_stride("projected_triangle_grad", "residual", to.after.residual);
-  auto const* const dx = to.dx.data_handle();
-  TRIAD_EXPECTS(dx == nullptr || (dx != x.x.values.data_handle() && dx != to.after.residual.data_handle()),
+  TRIAD_EXPECTS(is_separate(to.dx, matrix<T const>(as_matrix(x.x.values)), to.after.residual),
                 "projected_triangle_grad: dx in the memory of x or of the residual, expected its own memory");
 }
 
@@ -101,6 +100,13 @@ struct projections_of_workspace {
     auto const used = bytes(rows, out);
     rest = {ws.data == nullptr ? nullptr : ws.data + used, ws.bytes - used};
   }
+  /// The projections that the caller keeps, or else room for them in the workspace.
+  projections_of_workspace(projected_triangle_operands<T> const& x, workspace ws)
+      : projections_of_workspace(x.keeps() ? projections_of_workspace(x.projected, ws)
+                                           : projections_of_workspace(ws, x.rows(), x.out())) {}
+
+ private:
+  projections_of_workspace(tensor<T, dyn, dyn> kept, workspace ws) : all(kept), rest(ws) {}
 };
 }  // namespace detail
 
@@ -145,14 +151,10 @@ std::size_t parts_of_projected_triangle_workspace(Ex& ex, triangle_options const
 template <class Ex, class T>
 void projected_triangle_by_parts(Ex& ex, triangle_options const& options, projected_triangle_operands<T> const& x,
                                  graph_batch const& g, triangle_statistics<T> const& s, matrix<T> o, workspace ws) {
-  auto projected = x.projected;
-  if (!x.keeps()) {
-    detail::projections_of_workspace<T> const at(ws, x.rows(), x.out());
-    projected = at.all;
-    ws = at.rest;
-  }
-  matmul_kept(ex, x.x, transposed(x.w), kept_factor<T>(projected), {.bias = x.b});
-  do_triangle(ex, options, split_projections(options.form, as_matrix(read_only(projected))), g, s, o, ws);
+  detail::projections_of_workspace<T> const projected(x, ws);
+  matmul_kept(ex, x.x, transposed(x.w), kept_factor<T>(projected.all), {.bias = x.b});
+  do_triangle(ex, options, split_projections(options.form, as_matrix(read_only(projected.all))), g, s, o,
+              projected.rest);
 }
 
 /// The workspace of projected_triangle_grad_by_parts().
@@ -180,20 +182,14 @@ void projected_triangle_grad_by_parts(Ex& ex, triangle_options const& options, p
                                       graph_batch const& g, triangle_statistics<T const> const& s, matrix<T const> o,
                                       matrix<T const> d_o, projected_triangle_gradients<T> const& to, workspace ws) {
   detail::projections_of_workspace<T> const gradient(ws, x.rows(), x.out());
-  ws = gradient.rest;
-  auto projected = x.projected;
-  if (!x.keeps()) {
-    detail::projections_of_workspace<T> const again(ws, x.rows(), x.out());
-    projected = again.all;
-    ws = again.rest;
-    matmul_kept(ex, x.x, transposed(x.w), kept_factor<T>(projected), {.bias = x.b});
-  }
-  do_triangle_grad(ex, options, split_projections(options.form, as_matrix(read_only(projected))), g, s, o, d_o,
-                   split_projections(options.form, as_matrix(gradient.all)), ws);
+  detail::projections_of_workspace<T> const projected(x, gradient.rest);
+  if (!x.keeps()) matmul_kept(ex, x.x, transposed(x.w), kept_factor<T>(projected.all), {.bias = x.b});
+  do_triangle_grad(ex, options, split_projections(options.form, as_matrix(read_only(projected.all))), g, s, o, d_o,
+                   split_projections(options.form, as_matrix(gradient.all)), projected.rest);
   do_linear_grad(ex,
                  linear_grad_operands<T>{as_matrix(x.x.values), x.w, as_matrix(read_only(gradient.all)), to.dx, to.dw,
                                          to.db, to.after, as_matrix(x.x.rounded)},
-                 ws);
+                 projected.rest);
 }
 
 }  // namespace triad
