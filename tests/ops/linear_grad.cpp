@@ -12,6 +12,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/cpu/products/counting_backend.hpp"
 #include "tests/cpu/products/loop_engine.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/linear_grad.hpp"
@@ -196,21 +197,10 @@ TEST_CASE("gradients by blocks keep to the limits of every engine") {
   }
 }
 
-/// A backend as a user derives it, which counts its products.
-struct counting : cpu::backend {
-  explicit counting(cpu::product_engine const& by) : cpu::backend(1, &by) {}
-  int products = 0;
-};
-void do_matmul(counting& ex, matrix<float const> a, matrix<float const> b, matrix<float> c, bool add,
-               epilogue<float> const& e) {
-  ++ex.products;
-  cpu::do_matmul<float>(ex, a, b, c, add, e);
-}
-
 TEST_CASE("a derived backend computes the gradients by its own products") {
   test::loop_engine const engine(true);
   problem<float> p(2048, 32, 32);
-  counting ex(engine);
+  test::counting_backend ex(engine);
   p.run(ex, p.operands());
   CHECK(ex.products == 2);
 }
@@ -245,7 +235,7 @@ TEST_CASE("gradients of an x that is kept in bfloat16 have the bits of gradients
   for (auto const& [rows, in, out] :
        std::vector<std::array<index_t, 3>>{{2500, 40, 48}, {300, 40, 48}, {20, 40, 48}, {2500, 20, 48}, {2500, 40, 50}})
     for (int const threads : {1, 3}) expect_same(cpu::backend(threads, &engine, cpu::arithmetic::bf16), rows, in, out);
-  counting derived(engine);
+  test::counting_backend derived(engine);
   derived.arithmetic = cpu::arithmetic::bf16;
   expect_same(derived, 2048, 32, 32);
   CHECK(derived.products > 0);

@@ -13,6 +13,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/cpu/products/counting_backend.hpp"
 #include "tests/cpu/products/loop_engine.hpp"
 #include "tests/ops/triangle_call.hpp"
 #include "tests/ragged.hpp"
@@ -247,25 +248,14 @@ TEST_CASE("memory for triangular attention of states suffices for every smaller 
       CHECK(bytes(smaller).first <= bytes(capacity).first);
       CHECK(bytes(smaller).second <= bytes(capacity).second);
     }
-  // Chunks take less memory than the projections of all edges.
-  CHECK(bytes(dims(4000, 12)).second < static_cast<std::size_t>(dims(4000, 12).rows * p.out) * 4 / 4);
-}
-
-/// A backend as a user derives it, which counts its products.
-struct counting : cpu::backend {
-  explicit counting(cpu::product_engine const& by) : cpu::backend(1, &by) {}
-  int products = 0;
-};
-void do_matmul(counting& ex, matrix<float const> a, matrix<float const> b, matrix<float> c, bool add,
-               epilogue<float> const& e) {
-  ++ex.products;
-  cpu::do_matmul<float>(ex, a, b, c, add, e);
+  // Chunks take less than a quarter of the memory of the projections of all edges, which is 4 bytes a number.
+  CHECK(bytes(dims(4000, 12)).second < static_cast<std::size_t>(dims(4000, 12).rows * p.out));
 }
 
 TEST_CASE("a derived backend computes triangular attention of states by its own products") {
   test::loop_engine const engine(true);
   problem<float> p(many_graphs(), 2, 20, 40, {});
-  counting ex(engine);
+  test::counting_backend ex(engine);
   p.run(ex);
   CHECK(ex.products == 4);  // the projections, once more in backward, and two for the gradients
 }
@@ -273,14 +263,16 @@ TEST_CASE("a derived backend computes triangular attention of states by its own 
 TEST_CASE("triangular attention of states refuses shapes that do not fit, with a sentence") {
   problem<double> p({2, 3}, 1, 4, 5, {});
   reference::backend ex;
+  auto t = p.triangle.options();
   auto const run = [&](auto&& change) {
     auto o = p.operands();
     change(o);
     std::vector<std::byte> memory(1 << 20);
     arena scratch(memory.data(), memory.size());
-    projected_triangle<reference::backend, double>(ex, scratch, p.triangle.options(), o, p.triangle.shape.batch(),
-                                                   p.statistics(), p.triangle.edges(p.triangle.o));
+    projected_triangle<reference::backend, double>(ex, scratch, t, o, p.triangle.shape.batch(), p.statistics(),
+                                                   p.triangle.edges(p.triangle.o));
   };
+  auto const unchanged = [](auto&) {};
   CHECK_NOTHROW(run([](auto&) {}));
   CHECK_THROWS_WITH(run([&](auto& o) { o.w = make_matrix<double const>(p.w.data(), 14, 5, 5); }),
                     contains("projected_triangle: w has 14 rows, expected a multiple of 4"));
@@ -290,26 +282,18 @@ TEST_CASE("triangular attention of states refuses shapes that do not fit, with a
                     contains("projected_triangle: b is (3), expected (16)"));
   CHECK_THROWS_WITH(run([&](auto& o) { o.w = make_matrix<double const>(p.w.data(), 16, 5, 1, 16); }),
                     contains("projected_triangle: w has a column stride of 16, expected 1"));
-  auto t = p.triangle.options();
-  auto const run_with = [&] {
-    auto const o = p.operands();
-    std::vector<std::byte> memory(1 << 20);
-    arena scratch(memory.data(), memory.size());
-    projected_triangle<reference::backend, double>(ex, scratch, t, o, p.triangle.shape.batch(), p.statistics(),
-                                                   p.triangle.edges(p.triangle.o));
-  };
   t.heads = 3;
-  CHECK_THROWS_WITH(run_with(), contains("heads"));
+  CHECK_THROWS_WITH(run(unchanged), contains("heads"));
   t.heads = 0;
-  CHECK_THROWS_WITH(run_with(), contains("heads"));
+  CHECK_THROWS_WITH(run(unchanged), contains("heads"));
   t.heads = 1;
   std::vector<std::uint8_t> const few(3);
   t.mask.masked = make_vec(few.data(), 3);
-  CHECK_THROWS_WITH(run_with(), contains("triangle: mask is (3), expected (35)"));
+  CHECK_THROWS_WITH(run(unchanged), contains("triangle: mask is (3), expected (35)"));
   t.mask = {};
   std::vector<index_t> const one(1);
   t.sources = make_vec(one.data(), 1);
-  CHECK_THROWS_WITH(run_with(), contains("triangle: sources is (1), expected (2)"));
+  CHECK_THROWS_WITH(run(unchanged), contains("triangle: sources is (1), expected (2)"));
 }
 
 TEST_CASE("gradients of triangular attention of states refuse what does not fit, with a sentence") {
