@@ -3,12 +3,22 @@
 #include "triad/ops/dropout.hpp"
 
 #include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/ops/rows.hpp"
 #include "triad/cpu/cpu.hpp"
+#include "triad/ops/attention.hpp"
+#include "triad/ops/fuse_attention.hpp"
+#include "triad/ops/graph_attention.hpp"
+#include "triad/ops/matmul.hpp"
+#include "triad/ops/pair_sum.hpp"
+#include "triad/ops/relation_attention.hpp"
+#include "triad/ops/triangle.hpp"
 
 namespace ops_dropout_tests {
 
@@ -51,13 +61,58 @@ TEST_CASE("before a branch of which nothing is dropped a gradient stays where it
   for (std::uint64_t c = 0; c < 64; ++c) CHECK(memory[c] == (dropout_mask{0.5, 1, 2, nullptr}.keeps(c) ? 6 : 0));
 }
 
-TEST_CASE("dropout of what does not fit, or of no rate, is refused with a sentence") {
+TEST_CASE("dropout of what does not fit is refused with a sentence") {
   reference::backend ex;
   std::vector<double> v(100);
   auto const m = [&](index_t r, index_t c) { return rows_of(v, {r, c}); };
   CHECK_THROWS_WITH(dropout(ex, {}, m(2, 3), m(3, 2)), contains("dropout: y is (3, 2), expected (2, 3)"));
-  for (double bad : {-0.1, 1.5})
-    CHECK_THROWS_WITH(dropout(ex, {bad}, m(2, 3), m(2, 3)), contains("dropout: the rate is"));
+}
+
+TEST_CASE("every operation with dropout refuses a number that is no rate") {
+  reference::backend ex;
+  std::vector<double> v(1);
+  arena nothing(nullptr, 0);
+  using read = matrix<double const>;
+  read const x = make_matrix<double const>(v.data(), 0, 1, 1);  // no rows
+  auto const y = make_matrix(v.data(), 0, 1, 1);
+  auto const list = make_vec(v.data(), 0);
+  auto const fused = [&](auto* data) { return tensor<std::remove_pointer_t<decltype(data)>, dyn, dyn>(data, 0, 1); };
+  double const* const reading = v.data();
+  for (double const bad : {-0.1, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
+    dropout_mask const mask{bad};
+    auto const expect_refusal = [&](char const* operation, auto&& call) {
+      CHECK_THROWS_WITH(call(), contains(std::string(operation) + ": the rate of dropout is " + std::to_string(bad)));
+    };
+    expect_refusal("dropout", [&] { dropout(ex, mask, x, y); });
+    expect_refusal("matmul", [&] {
+      epilogue<double> e;
+      e.dropout = mask;
+      matmul(ex, x, make_matrix<double const>(v.data(), 1, 1, 1), y, e);
+    });
+    expect_refusal("triangle", [&] {
+      triangle_options how;
+      how.dropout = mask;
+      triangle(ex, nothing, how, triangle_projections<double const>{x, x, x, x}, {}, triangle_statistics<double>{y, y},
+               y);
+    });
+    expect_refusal("attention", [&] {
+      attention_options how;
+      how.dropout = mask;
+      attention(ex, nothing, how, {}, attention_operands<double const>{x, x, x}, list, y);
+    });
+    expect_refusal("fuse_attention", [&] {
+      fuse_attention(ex, {1, mask}, 1, fused(reading), layer_states<double const>(reading, 1, 0, 1), fused(v.data()),
+                     fused(v.data()), fused(v.data()));
+    });
+    expect_refusal("graph_attention", [&] {
+      graph_attention(ex, {1, 0.2, mask}, graph_attention_operands<double const>{x, x, x, x, x}, {},
+                      vec<index_t const>{nullptr, 0}, list, y);
+    });
+    expect_refusal("relation_attention", [&] {
+      relation_attention(ex, {1, {}, mask}, relation_operands<double const>{x, x, x, x, x}, {}, list, y);
+    });
+    expect_refusal("pair_sum", [&] { pair_sum(ex, {}, x, x, mask, x, y); });
+  }
 }
 
 }  // namespace ops_dropout_tests

@@ -14,10 +14,12 @@
 
 #include <cstdint>
 #include <cuda/std/array>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "triad/core/contracts.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/core/mdspan.hpp"
 
 namespace triad {
@@ -83,6 +85,11 @@ struct dropout_mask {
     return words[w] >= threshold();
   }
 };
+
+inline void expect_rate(char const* operation, dropout_mask const& mask) {
+  TRIAD_EXPECTS(!is_nan(mask.rate) && mask.rate >= 0 && mask.rate <= 1,
+                std::string(operation) + ": the rate of dropout is " + std::to_string(mask.rate) + ", expected 0 to 1");
+}
 
 /// Returns the dropout index of an element of a matrix.  Elements are numbered row by row, and each row begins a new
 /// block.

@@ -130,6 +130,7 @@ void expect_attention(attention_options const& options, attention_sequences cons
   expect_shape("attention", "key", x.key, {s.keys.rows, d});
   expect_shape("attention", "value", x.value, {s.keys.rows, d});
   if (options.masked.extent(0) != 0) expect_shape("attention", "masked", options.masked, {s.keys.rows});
+  expect_rate("attention", options.dropout);
 }
 template <class S, class T>
 void expect_relative(attention_options const& options, attention_operands<T const> const& x,

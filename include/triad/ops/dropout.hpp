@@ -7,7 +7,6 @@
 #pragma once
 
 #include "triad/core/backend.hpp"
-#include "triad/core/finite.hpp"
 #include "triad/core/random.hpp"
 #include "triad/core/views.hpp"
 
@@ -18,8 +17,7 @@ template <backend Ex, class X, class Y>
 void dropout(Ex& ex, dropout_mask mask, X x, Y y) {
   using T = element_t<Y>;
   expect_same_shape("dropout", "y", y, x);
-  TRIAD_EXPECTS(!is_nan(mask.rate) && mask.rate >= 0 && mask.rate <= 1,
-                "dropout: the rate is " + std::to_string(mask.rate) + ", expected 0 to 1");
+  expect_rate("dropout", mask);
   if constexpr (executes<Ex>) do_dropout(ex, mask, matrix<T const>(as_matrix(x)), as_matrix(y));
 }
 

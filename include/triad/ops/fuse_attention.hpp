@@ -47,6 +47,7 @@ void expect_fuse(fuse_attention_options const& options, index_t layers, U const&
   expect_shape("fuse_attention", "mixed", mixed, {rows, options.heads * d});
   expect_shape("fuse_attention", "weights", weights, {rows, options.heads * layers});
   expect_shape("fuse_attention", "kept", kept, {rows, options.heads});
+  expect_rate("fuse_attention", options.dropout);
 }
 }  // namespace detail
 

@@ -61,6 +61,7 @@ void expect_graph_attention(graph_attention_options const& options, graph_attent
   expect_shape("graph_attention", "edge_score", x.edge_score, {g.dims.rows, options.heads});
   expect_shape("graph_attention", "edge_value", x.edge_value, {g.dims.rows, d});
   expect_shape("graph_attention", "label", label, {g.dims.rows});
+  expect_rate("graph_attention", options.dropout);
 }
 }  // namespace detail
 

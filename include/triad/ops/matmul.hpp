@@ -55,10 +55,6 @@ struct epilogue {
 };
 
 namespace detail {
-inline void expect_rate(char const* operation, dropout_mask const& mask) {
-  TRIAD_EXPECTS(!is_nan(mask.rate) && mask.rate >= 0 && mask.rate <= 1,
-                std::string(operation) + ": the rate of dropout is " + std::to_string(mask.rate) + ", expected 0 to 1");
-}
 /// Checks the shapes of a product.  This function takes views with dynamic extents, so that it is compiled once for all
 /// static shapes.
 template <class T>

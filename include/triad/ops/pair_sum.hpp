@@ -17,10 +17,11 @@ namespace triad {
 
 namespace detail {
 template <class A, class B, class Y>
-void expect_pairs(graph_batch const& g, A const& a, B const& b, Y const& y) {
+void expect_pairs(graph_batch const& g, A const& a, B const& b, Y const& y, dropout_mask const& dropout) {
   expect_extent("pair_sum", "rows of a", a.extent(0), g.dims.nodes);
   expect_same_shape("pair_sum", "b", b, a);
   expect_shape("pair_sum", "y", y, {g.dims.rows, a.extent(1)});
+  expect_rate("pair_sum", dropout);
 }
 }  // namespace detail
 
@@ -29,7 +30,7 @@ void expect_pairs(graph_batch const& g, A const& a, B const& b, Y const& y) {
 template <backend Ex, class T>
 void pair_sum(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, dropout_mask dropout,
               matrix<T const> residual, matrix<T> y) {
-  detail::expect_pairs(g, a, b, y);
+  detail::expect_pairs(g, a, b, y, dropout);
   if (residual.extent(0) != 0) expect_same_shape("pair_sum", "residual", residual, y);
   if constexpr (executes<Ex>) do_pair_sum(ex, g, a, b, dropout, residual, y);
 }
@@ -37,7 +38,7 @@ void pair_sum(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b
 /// Computes the gradients.  Overwrites da and db.
 template <backend Ex, class T>
 void pair_sum_grad(Ex& ex, graph_batch const& g, dropout_mask dropout, matrix<T const> dy, matrix<T> da, matrix<T> db) {
-  detail::expect_pairs(g, da, db, dy);
+  detail::expect_pairs(g, da, db, dy, dropout);
   if constexpr (executes<Ex>) do_pair_sum_grad(ex, g, dropout, dy, da, db);
 }
 

@@ -69,6 +69,7 @@ void expect_relations(relation_attention_options const& options, relation_operan
   expect_shape("relation_attention", "edge_key", x.edge_key, {g.dims.rows, d});
   expect_shape("relation_attention", "edge_value", x.edge_value, {g.dims.rows, d});
   if (!options.mask.empty()) expect_shape("relation_attention", "mask", options.mask.masked, {g.dims.rows});
+  expect_rate("relation_attention", options.dropout);
 }
 }  // namespace detail
 

@@ -130,6 +130,7 @@ void expect_triangle(triangle_options const& options, triangle_projections<S> co
       "triangle: the flat form with `sources`, expected another form: it is not causal; leave `sources` empty");
   if (options.causal()) expect_shape("triangle", "sources", options.sources, {g.dims.graphs});
   if (!options.mask.empty()) expect_shape("triangle", "mask", options.mask.masked, {g.dims.triangles});
+  expect_rate("triangle", options.dropout);
   if (x.bias.empty()) return;
   TRIAD_EXPECTS(options.form != triangle_form::flat,
                 "triangle: the flat form with a bias, expected another form: its scores have no bias; leave `bias` "
