@@ -39,20 +39,23 @@ class backend {
       throw device_error("this GPU gives a block " + std::to_string(granted / 1024) +
                          " KiB of shared memory; triad's kernels are made for 163 KiB, as on sm_80, " +
                          "sm_90 and sm_100");
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
+    check(cudaStreamCreateWithFlags(&own_, cudaStreamNonBlocking), "creating a stream");
+    stream_ = own_;
     try {
-      blas_ = blas_context(stream_);
-      staging_ = std::make_unique<staging>(stream_);
+      check(cudaEventCreateWithFlags(&left_, cudaEventDisableTiming), "creating an event");
+      blas_ = blas_context(own_);
+      staging_ = std::make_unique<staging>(own_);
     } catch (...) {
-      blas_ = {};
-      (void)cudaStreamDestroy(stream_);
+      close();
       throw;
     }
   }
   backend(backend&& other) noexcept
       : device_(other.device_),
         arithmetic_(other.arithmetic_),
+        own_(std::exchange(other.own_, nullptr)),
         stream_(std::exchange(other.stream_, nullptr)),
+        left_(std::exchange(other.left_, nullptr)),
         blas_(std::move(other.blas_)),
         fused_(other.fused_),
         split_(std::move(other.split_)),
@@ -61,24 +64,40 @@ class backend {
         records_(other.records_) {}
   backend& operator=(backend&&) = delete;
   ~backend() {
-    if (stream_ == nullptr) return;
+    if (own_ == nullptr) return;
     (void)cudaSetDevice(device_);
-    (void)cudaStreamSynchronize(stream_);
+    (void)cudaStreamSynchronize(own_);
     recordings_.clear();
-    staging_ = nullptr;
-    blas_ = {};
-    (void)cudaStreamDestroy(stream_);
+    close();
   }
 
   int device() const { return device_; }
+  /// The stream in which work is queued, and the backend's own stream, which is the stream at first.
   cudaStream_t stream() const { return stream_; }
+  cudaStream_t own_stream() const { return own_; }
+  /// Queues later work in a stream of the caller on the same device, for example of another library; null is the
+  /// default stream.  Memory of this backend is then copied and cleared in that stream, too.  The backend does not
+  /// record this work, so that the caller can: the stream may be captured in a CUDA graph.  The work waits for all
+  /// earlier work in the backend's last stream, which must still exist.  But if either stream is being captured, the
+  /// work does not wait, and the caller orders it.  All work must have ended before the backend is destroyed.
+  void queue_in(cudaStream_t stream) {
+    if (stream == stream_) return;
+    check(cudaSetDevice(device_), "choosing a device");
+    if (!is_captured(stream) && !is_captured(stream_)) {
+      check(cudaEventRecord(left_, stream_), "recording an event");
+      check(cudaStreamWaitEvent(stream, left_, 0), "waiting for another stream");
+    }
+    blas_.queue_in(stream);
+    staging_->queue_in(stream);
+    stream_ = stream;
+  }
   blas_context const& blas() const { return blas_; }
   fused_blas& fused() { return fused_; }
   cuda::arithmetic arithmetic() const { return arithmetic_; }
   /// The memory for the split factors of products in arithmetic::tf32x3.  This memory is at most 256 MiB for one
   /// product, and less than 768 MiB in all.  Memory plans do not include this memory.
   growing_memory& split_factors() { return split_; }
-  device_memory where() const { return {device_, stream_, *staging_}; }
+  device_memory where() const { return {device_, *staging_}; }
 
   /// Sets whether repeated work is recorded and replayed; the default is true.
   void record(bool yes) { records_ = yes; }
@@ -89,9 +108,22 @@ class backend {
   void synchronize() const { check(cudaStreamSynchronize(stream_), "waiting for the device"); }
 
  private:
+  static bool is_captured(cudaStream_t stream) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(stream, &status), "asking whether work is being recorded");
+    return status != cudaStreamCaptureStatusNone;
+  }
+  void close() noexcept {
+    staging_ = nullptr;
+    blas_ = {};
+    if (left_ != nullptr) (void)cudaEventDestroy(left_);
+    (void)cudaStreamDestroy(own_);
+  }
+
   int device_;
   cuda::arithmetic arithmetic_;
-  cudaStream_t stream_ = nullptr;
+  cudaStream_t own_ = nullptr, stream_ = nullptr;
+  cudaEvent_t left_ = nullptr;  // the end of the work in a stream that was left for another
   blas_context blas_;
   fused_blas fused_;
   growing_memory split_{most_split_bytes};
@@ -103,7 +135,7 @@ class backend {
 /// The backend's implementation of triad::replay.
 template <class Work>
 void do_replay(backend& ex, std::uint64_t key, Work&& work) {
-  if (!ex.records()) return work();
+  if (!ex.records() || ex.stream() != ex.own_stream()) return work();
   check(cudaSetDevice(ex.device()), "choosing a device");
   ex.recordings().run(ex.stream(), key, work);
 }

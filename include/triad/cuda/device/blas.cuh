@@ -35,9 +35,8 @@ class blas_context {
   explicit blas_context(cudaStream_t stream) {
     check(cublasCreate(&handle_), "creating a cuBLAS handle");
     try {
-      check(cublasSetStream(handle_, stream), "giving cuBLAS its stream");
       check(cudaMalloc(&workspace_, workspace_bytes), "allocating cuBLAS's workspace");
-      check(cublasSetWorkspace(handle_, workspace_, workspace_bytes), "giving cuBLAS its workspace");
+      queue_in(stream);
     } catch (...) {
       close();
       throw;
@@ -51,6 +50,12 @@ class blas_context {
     return *this;
   }
   ~blas_context() { close(); }
+
+  /// Queues later products in another stream.
+  void queue_in(cudaStream_t stream) {
+    check(cublasSetStream(handle_, stream), "giving cuBLAS its stream");  // also takes cuBLAS's workspace away
+    check(cublasSetWorkspace(handle_, workspace_, workspace_bytes), "giving cuBLAS its workspace");
+  }
 
   cublasHandle_t handle() const { return handle_; }
   void* workspace() const { return workspace_; }

@@ -9,14 +9,13 @@
 
 namespace triad::cuda {
 
-/// A device, and the stream in which its memory is written and read.  The object is small and can be copied.  The
-/// backend of the stream must outlive the object.
+/// A device, and the stream of a backend, in which its memory is written and read.  The object is small and can be
+/// copied.  The backend must outlive the object.
 class device_memory {
  public:
   /// Creates an object without a device, which cannot allocate.
   device_memory() = default;
-  device_memory(int device, cudaStream_t stream, staging& through)
-      : device_(device), stream_(stream), staging_(&through) {}
+  device_memory(int device, staging& through) : device_(device), staging_(&through) {}
 
   void* allocate(std::size_t bytes) const {
     TRIAD_EXPECTS(device_ >= 0,
@@ -32,7 +31,7 @@ class device_memory {
   }
   void zero(void* p, std::size_t bytes) const {
     use();
-    check(cudaMemsetAsync(p, 0, bytes, stream_), "clearing device memory");
+    check(cudaMemsetAsync(p, 0, bytes, staging_->stream()), "clearing device memory");
   }
   /// Queues the copy after all earlier work in the stream, and returns without waiting.  The caller may change `from`
   /// as soon as the function returns.
@@ -45,15 +44,14 @@ class device_memory {
   void to_host(void* to, void const* from, std::size_t bytes) const {
     if (bytes == 0) return;
     use();
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "copying from the device");
-    check(cudaStreamSynchronize(stream_), "waiting for a copy from the device");
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, staging_->stream()), "copying from the device");
+    check(cudaStreamSynchronize(staging_->stream()), "waiting for a copy from the device");
   }
 
  private:
   void use() const { check(cudaSetDevice(device_), "choosing a device"); }
 
   int device_ = -1;
-  cudaStream_t stream_ = nullptr;
   staging* staging_ = nullptr;
 };
 

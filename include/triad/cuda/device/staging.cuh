@@ -33,6 +33,13 @@ class staging {
   staging& operator=(staging const&) = delete;
   ~staging() { close(); }
 
+  cudaStream_t stream() const { return stream_; }
+  /// Queues later copies in another stream.
+  void queue_in(cudaStream_t stream) {
+    if (used_ > 0) turn();  // the event of this half belongs into the stream of its copies
+    stream_ = stream;
+  }
+
   /// Queues a copy.  The caller may change `from` as soon as the function returns.  Throws contract_violation while the
   /// stream is recorded, because each replay would copy the bytes of the recording again.
   void copy(void* to, void const* from, std::size_t bytes) {
