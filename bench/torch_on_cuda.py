@@ -6,6 +6,7 @@ milliseconds.  `-` means that a computation failed.  The columns are:
     compiled    the best of torch.compile: over einsum, in its default mode and in its mode with CUDA graphs, and over
                 products that it can fuse into the sum; `by` names the best
     python      triad_torch's module, if that package is installed and has kernels for the GPU
+    graphs      the same module in a CUDA graph (torch.cuda.make_graphed_callables)
 
 Matrix products are in float32 without TF32.  The argument `tf32` allows TF32.  With the argument `bf16`, everything
 runs under autocast to bfloat16.  An argument that is a number limits the number of shapes."""
@@ -85,7 +86,9 @@ def measure(kind, train, b, n, d, h):
     x = torch.randn(b, n, n, d, device="cuda", requires_grad=train)
     gradient = torch.randn_like(x)
     name = f"{kind}/{'train' if train else 'forward'}/b:{b}/n:{n}/d:{d}/h:{h}"
-    half = torch.autocast("cuda", torch.bfloat16) if "bf16" in sys.argv[1:] else contextlib.nullcontext()
+    half = contextlib.nullcontext()
+    if "bf16" in sys.argv[1:]:
+        half = torch.autocast("cuda", torch.bfloat16, cache_enabled=False)  # a CUDA graph cannot use the cache
 
     def run(forward):
         def step():
@@ -113,6 +116,12 @@ def measure(kind, train, b, n, d, h):
     found = {"eager": tried("eager", lambda: eager)}
     peak = f"{(torch.cuda.max_memory_allocated() - before) / 2**20:.0f}" if found["eager"] else "-"
     found["python"] = tried("triad_torch", lambda: ours(kind, d, h))
+
+    def ours_graphed():
+        with half:
+            return torch.cuda.make_graphed_callables(ours(kind, d, h), (x.detach().clone().requires_grad_(train),))
+
+    found["graphs"] = tried("triad_torch in a CUDA graph", ours_graphed)
     for what, module, mode in (("einsum", eager, None), ("fused", kind_of(d, h, True).cuda(), None),
                                ("einsum,graphs", eager, "reduce-overhead")):
         torch._dynamo.reset()
@@ -120,7 +129,8 @@ def measure(kind, train, b, n, d, h):
     compiled = {what: found[what] for what in ("einsum", "fused", "einsum,graphs") if found[what]}
     best = min(compiled, key=compiled.get) if compiled else None
     text = lambda ms: f"{ms:.3f}" if ms else "-"
-    print(name, text(found["eager"]), text(compiled.get(best)), peak, text(found["python"]), best or "-",
+    print(name, text(found["eager"]), text(compiled.get(best)), peak, text(found["python"]), text(found["graphs"]),
+          best or "-",
           *[f"{what}:{text(ms)}" for what, ms in compiled.items()], flush=True)
     torch.cuda.empty_cache()
 
@@ -128,7 +138,7 @@ def measure(kind, train, b, n, d, h):
 torch.backends.cuda.matmul.allow_tf32 = "tf32" in sys.argv[1:]
 print(f"# PyTorch {torch.__version__} on {torch.cuda.get_device_name()}, "
       f"TF32 {'on' if torch.backends.cuda.matmul.allow_tf32 else 'off'}{', autocast to bfloat16' if 'bf16' in sys.argv[1:] else ''}")
-print("name eager compiled MiB python by")
+print("name eager compiled MiB python graphs by")
 shapes = (
     ("triangular_attention", True, 1, 128, 200, 4),
     ("edge_transformer_layer", True, 400, 5, 200, 4),

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # What the stages of scripts/gpu share: paths, one line of the report for each step, and the time left.
-# shellcheck disable=SC2154  # out, dry_run and stages are scripts/gpu's
+# shellcheck disable=SC2154  # out, dry_run, stages and seconds are scripts/gpu's
 
 state=build/gpu  # has bin/ lib/ golden/ data/ runs/ log/
 log=$state/log
@@ -9,7 +9,7 @@ failures=0
 deadline=0
 
 begin_stage() {  # NAME: starts its time
-  deadline=$((SECONDS + ${TRIAD_GPU_STAGE_SECONDS:-480}))
+  deadline=$((SECONDS + ${TRIAD_GPU_STAGE_SECONDS:-${seconds[$1]:-480}}))
   if [[ $1 == prebuild || $1 == pack ]]; then return; fi
   if [[ -f $state.tar.xz && (! -d $state/bin || -e $state.unpacking) ]]; then
     touch $state.unpacking  # until everything is unpacked: an interrupted unpacking starts again
@@ -102,15 +102,18 @@ step() {  # LOG COMMAND...
   return $status
 }
 
+# Copies the report and the logs to --out. Runs after each stage, so that a call that is killed leaves what it has.
+deliver() {
+  if [[ ! -f $report || -z $out ]]; then return; fi
+  mkdir -p "$out"
+  cp "$report" "$out/report.md"
+  local parts=(log)
+  if [[ -d $state/runs ]]; then parts+=(runs); fi
+  # Status 1: another run wrote to its files meanwhile.
+  tar -C $state --exclude='*.safetensors*' -czf "$out/logs.tar.gz" "${parts[@]}" || (($? == 1))
+}
+
 finish() {
-  if [[ -f $report && -n $out ]]; then
-    mkdir -p "$out"
-    cp "$report" "$out/report.md"
-    local parts=(log)
-    if [[ -d $state/runs ]]; then parts+=(runs); fi
-    # Status 1: another run wrote to its files meanwhile.
-    tar -C $state --exclude='*.safetensors*' -czf "$out/logs.tar.gz" "${parts[@]}" || (($? == 1))
-  fi
   if ((failures)); then echo "$failures failed" && exit 1; fi
   exit 0
 }

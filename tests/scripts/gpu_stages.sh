@@ -35,7 +35,7 @@ STUB
 stub tools/python3 <<'STUB'
 case $1 in
   -c) [[ $2 == *torch* ]] ;;  # there is a PyTorch, but its packages have no toolkit
-  bench/torch_on_cuda.py) echo "name eager compiled MiB" && echo "clutrr_step 3.000 2.000 50 1.500 fused" ;;
+  bench/torch_on_cuda.py) echo "name eager compiled MiB python graphs by" && echo "clutrr_step 3.000 2.000 50 1.500 1.250 fused" ;;
 esac
 STUB
 on_host() {  # PROGRAM [INSTEAD]: passes INSTEAD where the name of a device is expected
@@ -88,12 +88,34 @@ gpu 0 bench torch profile
 expect '^ *clutrr_step +1\.0 +0\.5'
 expect '^ *bench-tf32x3 +passed'
 expect '^ *bench-bf16 +passed'
-# The columns are triad's time, PyTorch's times, the ratio to the better of these, and the time of calls from Python.
-expect '^ *clutrr_step +1\.000 +3\.000 +2\.000 +2\.00 +20\.0 +50 +1\.500$'
+# The columns are triad's time, PyTorch's times, the ratio to the better of these, and the time of calls from Python,
+# without and with a CUDA graph.
+expect '^ *clutrr_step +1\.000 +3\.000 +2\.000 +2\.00 +20\.0 +50 +1\.500 +1\.250$'
 expect '^ *ncu-b-1-n-512-d-128 +passed'
 expect '^ *ncu-tree_machine_step +passed'
 grep -q -e '--once --filter=^triangle/train/b:1/n:512/d:128 --precision=bf16' "$folder/build/gpu/log/b-1-n-512-bf16.csv" ||
   failed "the tensor cores' triangle is not what was profiled"
+
+# Two calls run the most important stages. A call that is killed leaves the report of the stages that have ended.
+gpu 0 first --dry-run
+[[ $(grep '^## ' <<< "$report" | sed 's/^## \([a-z]*\),.*/\1/' | tr '\n' ' ') == "check test bench torch " ]] ||
+  failed "the stages of the first call: $report"
+gpu 0 second --dry-run -- clutrr
+[[ $(grep '^## ' <<< "$report" | sed 's/^## \([a-z]*\),.*/\1/' | tr '\n' ' ') == "profile train " ]] ||
+  failed "the stages of the second call: $report"
+mv "$folder/build/gpu/bin/triad-bench-cuda" "$folder/triad-bench-cuda.kept"
+stub build/gpu/bin/triad-bench-cuda <<< "echo begun > '$folder/bench-began' && sleep 60"
+rm -rf "$folder/build/gpu/log" "$folder/out"
+(cd "$folder" && PATH=$folder/tools:$PATH TRIAD_GPU_CASES=sums* TRIAD_GOLDEN_DIR=$folder/golden \
+  exec setsid bash scripts/gpu first --out "$folder/out" > "$folder/killed.log" 2>&1) &
+killed=$!
+for _ in {1..600}; do if [[ -e $folder/bench-began ]]; then break; fi && sleep 0.1; done
+kill -KILL -- -$killed
+wait $killed 2> /dev/null || true
+report=$(cat "$folder/out/report.md")
+expect '^ *device-cases +passed'
+tar -tzf "$folder/out/logs.tar.gz" | grep -qx log/device-cases.results || failed "a killed call left no logs"
+mv "$folder/triad-bench-cuda.kept" "$folder/build/gpu/bin/triad-bench-cuda"
 
 # ---- runs: one ends, one is interrupted, and one fails
 # -----------------------------------------------------------------
