@@ -31,11 +31,15 @@ typedef struct {
 /// The device on which a call runs, and on which its data are.
 typedef struct {
   int64_t device;   // for a GPU: its number,
-  void* stream;     // and the caller's stream, with which the work is ordered
+  void* stream;     // and the caller's stream, in which the work runs; it may be captured in a CUDA graph
   int64_t threads;  // for the host: the number of threads
   // Runs work(context, worker) for each worker below `workers` on the caller's threads.  If this is null, the library's
   // threads are used.
   void (*borrowed)(int workers, void (*work)(void* context, int worker), void* context);
+  // For a GPU: returns at least `bytes` bytes of its memory, aligned to 256 bytes, or null if there are too few.  The
+  // memory belongs to the call until the call's work in the stream has ended.
+  void* (*memory)(void* context, int64_t bytes);
+  void* memory_context;
 } triad_place;
 
 /// Triangular attention over a batch of complete graphs, and its gradient.

@@ -1,12 +1,13 @@
 // The kernels of kernels.cpp for GPUs, in CUDA.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels run in a stream of triad.  This stream waits for all earlier work in the caller's stream, and the
-// caller's stream then waits for the kernels.  So memory that the caller frees after a call is not reused before the
-// kernels have ended.
+// The kernels run in the caller's stream, and work in memory that the caller gives them.  They copy nothing from the
+// host.  So the caller may capture a call in a CUDA graph.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 
 #include "kernels_calls.hpp"
 #include "kernels_table.h"
@@ -21,18 +22,8 @@ using triad::cuda::check;
 
 /// One GPU of this process, created on first use.
 struct gpu {
-  explicit gpu(int number) : ex(number) {
-    ex.record(false);
-    for (auto* event : {&began, &ended})
-      check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "creating an event");
-  }
-  ~gpu() {
-    for (auto event : {began, ended})
-      if (event != nullptr) (void)cudaEventDestroy(event);
-  }
+  explicit gpu(int number) : ex(number) {}
   triad::cuda::backend ex;
-  triad::cuda::growing_memory scratch;
-  cudaEvent_t began = nullptr, ended = nullptr;
   std::mutex one_call;
 };
 
@@ -46,10 +37,18 @@ struct all_gpus {
     static auto* const only = new all_gpus;
     return *only;
   }
-  gpu& of(std::int64_t number) {
+  gpu& of(triad_place const& place) {
     std::lock_guard const lock(access);
-    auto& one = used[number];
-    if (!one) one = std::make_unique<gpu>(static_cast<int>(number));
+    auto& one = used[place.device];
+    if (!one) {
+      cudaStreamCaptureStatus captured{};
+      check(cudaStreamIsCapturing(static_cast<cudaStream_t>(place.stream), &captured),
+            "asking whether the call is captured");
+      TRIAD_EXPECTS(captured == cudaStreamCaptureStatusNone,
+                    "kernels: the first call on this GPU is captured in a CUDA graph, expected a call before it, which "
+                    "allocates; warm up as PyTorch's documentation of CUDA graphs says");
+      one = std::make_unique<gpu>(static_cast<int>(place.device));
+    }
     return *one;
   }
 };
@@ -66,28 +65,14 @@ class device_as_it_was {
   int number_ = 0;
 };
 
-/// Calls work(gpu).  Its kernels run after all earlier work in the caller's stream, and before all later work in that
-/// stream.  This order also holds if work() throws, because some kernels may already be running.
+/// Calls work(backend), whose kernels run in the caller's stream.
 template <class Work>
-void in_order(triad_place const& place, Work&& work) {
+void in_callers_stream(triad_place const& place, Work&& work) {
   device_as_it_was const caller;
-  auto& here = all_gpus::of_process().of(place.device);
+  auto& here = all_gpus::of_process().of(place);
   std::lock_guard const lock(here.one_call);
-  check(cudaSetDevice(static_cast<int>(place.device)), "choosing a device");
-  auto const callers = static_cast<cudaStream_t>(place.stream);
-  check(cudaEventRecord(here.began, callers), "recording where the caller's stream is");
-  check(cudaStreamWaitEvent(here.ex.stream(), here.began, 0), "waiting for the caller's stream");
-  auto const let_the_caller_wait = [&] {
-    auto const status = cudaEventRecord(here.ended, here.ex.stream());
-    return status != cudaSuccess ? status : cudaStreamWaitEvent(callers, here.ended, 0);
-  };
-  try {
-    work(here);
-  } catch (...) {
-    (void)let_the_caller_wait();
-    throw;
-  }
-  check(let_the_caller_wait(), "letting the caller's stream wait for the kernels");
+  here.ex.queue_in(static_cast<cudaStream_t>(place.stream));
+  work(here.ex);
 }
 
 /// Copies rows to contiguous memory.  The distance between the starts of consecutive rows is `stride` elements.
@@ -112,6 +97,73 @@ struct copy_on_device {
   }
 };
 
+/// The sizes and the first indices of some graphs, as an argument of a kernel.  So the host need not copy them, and a
+/// CUDA graph stores them.
+struct some_graphs {
+  static constexpr index_t most = 100;  // the arguments of a kernel have at most 4 KB
+  index_t size[most], node[most], edge[most], triangle[most];
+};
+
+/// Writes the sizes and the first indices of `count` graphs, from graph `first` on.
+struct write_graphs {
+  static constexpr char const* name = "write_graphs";
+  static constexpr int threads = 128;
+
+  TRIAD_DEVICE void operator()(triad::cuda::block const& b, index_t* size, index_t* node, index_t* edge,
+                               index_t* triangle, some_graphs const& graphs, index_t first, index_t count) const {
+    index_t const g = b.index() * threads + b.thread();
+    if (g >= count) return;
+    size[first + g] = graphs.size[g];
+    node[first + g] = graphs.node[g];
+    edge[first + g] = graphs.edge[g];
+    triangle[first + g] = graphs.triangle[g];
+  }
+};
+
+/// The same for graphs of n nodes each.
+struct write_equal_graphs {
+  static constexpr char const* name = "write_equal_graphs";
+  static constexpr int threads = 128;
+
+  TRIAD_DEVICE void operator()(triad::cuda::block const& b, index_t* size, index_t* node, index_t* edge,
+                               index_t* triangle, index_t n, index_t count) const {
+    index_t const g = b.index() * threads + b.thread();
+    if (g >= count) return;
+    size[g] = n;
+    node[g] = g * n;
+    edge[g] = g * n * n;
+    triangle[g] = g * n * n * n;
+  }
+};
+
+/// Returns the graphs of a call, in memory of the device.
+triad::graph_batch graphs_on_device(triad::cuda::backend& ex, triad::arena& place, triad_torch::graph_sizes const& of,
+                                    bool equal) {
+  using triad::cuda::blocks_for;
+  auto const count = of.dims.graphs;
+  auto const make = [&] { return place.make<triad::vec<index_t>>(count); };
+  auto const size = make(), node = make(), edge = make(), triangle = make();
+  if (!place.measuring()) {
+    auto const write = [&](auto const& kernel, index_t graphs, auto const&... arguments) {
+      triad::cuda::launch(ex, kernel, blocks_for(graphs, kernel.threads), size.data_handle(), node.data_handle(),
+                          edge.data_handle(), triangle.data_handle(), arguments..., graphs);
+    };
+    if (equal)
+      write(write_equal_graphs(), count, of.dims.max_nodes);
+    else
+      for (index_t first = 0; first < count; first += some_graphs::most) {
+        auto const some = std::min(some_graphs::most, count - first);
+        some_graphs values{};
+        std::copy_n(of.size.begin() + first, some, values.size);
+        std::copy_n(of.node.begin() + first, some, values.node);
+        std::copy_n(of.edge.begin() + first, some, values.edge);
+        std::copy_n(of.triangle.begin() + first, some, values.triangle);
+        write(write_graphs(), some, values, first);
+      }
+  }
+  return {of.dims, size, node, edge, triangle};
+}
+
 /// Calls run(call, backend, arena, graphs, copy) twice.  The first call measures the scratch memory and computes
 /// nothing.  The second call computes.
 template <class Run>
@@ -120,26 +172,18 @@ void with_triangle(triad_triangle_call const& c, Run&& run) {
     using T = decltype(type);
     triangle_call<T> const work(c);
     if (work.empty()) return;
-    cudaStreamCaptureStatus recording{};
-    check(cudaStreamIsCapturing(static_cast<cudaStream_t>(c.place.stream), &recording),
-          "asking whether the call is being recorded");
-    TRIAD_EXPECTS(recording == cudaStreamCaptureStatusNone,
-                  "triangular_attention: it copies the graphs' sizes from the host, which no CUDA graph can hold; call "
-                  "it outside of torch.cuda.graph, and compile without mode=\"reduce-overhead\"");
-    in_order(c.place, [&](gpu& here) {
-      auto const planned = [&](auto& ex, triad::arena& scratch) {
-        auto const graphs = work.sizes().view([&](std::vector<index_t> const& v) {
-          auto const there = scratch.make<triad::vec<index_t>>(static_cast<index_t>(v.size()));
-          if (!scratch.measuring())
-            here.ex.where().from_host(there.data_handle(), v.data(), v.size() * sizeof(index_t));
-          return triad::vec<index_t const>(there);
-        });
-        run(work, ex, scratch, graphs, copy_on_device<T>{here.ex});
+    TRIAD_EXPECTS(c.place.memory != nullptr, "kernels: no memory to work in, expected place.memory for a GPU");
+    in_callers_stream(c.place, [&](triad::cuda::backend& ex) {
+      auto const planned = [&](auto& on, triad::arena& scratch) {
+        auto const graphs = graphs_on_device(ex, scratch, work.sizes(), c.sizes == nullptr);
+        run(work, on, scratch, graphs, copy_on_device<T>{ex});
       };
-      triad::measuring<triad::cuda::backend> planner{&here.ex};
+      triad::measuring<triad::cuda::backend> planner{&ex};
       auto const bytes = triad::planned_bytes([&](triad::arena& scratch) { planned(planner, scratch); });
-      triad::arena scratch(here.scratch.at_least(bytes), bytes);
-      planned(here.ex, scratch);
+      auto* const memory = c.place.memory(c.place.memory_context, static_cast<std::int64_t>(bytes));
+      if (memory == nullptr) throw std::bad_alloc();
+      triad::arena scratch(memory, bytes);
+      planned(ex, scratch);
     });
   });
 }
@@ -173,9 +217,9 @@ void shift(triad_tree_call const& c) {
   with_type(c.type, [&](auto type) {
     using T = decltype(type);
     using kernel = shift_trees<T, Graft>;
-    in_order(c.place, [&](gpu& here) {
+    in_callers_stream(c.place, [&](triad::cuda::backend& ex) {
       auto const blocks = triad::cuda::blocks_for(c.trees * positions.count() * c.filler, kernel::threads);
-      triad::cuda::launch(here.ex, kernel(), blocks, static_cast<T const*>(c.from), static_cast<T*>(c.to), positions,
+      triad::cuda::launch(ex, kernel(), blocks, static_cast<T const*>(c.from), static_cast<T*>(c.to), positions,
                           index_t{c.trees}, index_t{c.filler}, index_t{c.child});
     });
   });
@@ -198,7 +242,7 @@ int triangle_grad(triad_triangle_call const* call, char* message, std::int64_t r
 int fuse(triad_fuse_call const* call, char* message, std::int64_t room) {
   return guarded(message, room, [&] {
     with_type(call->type, [&](auto type) {
-      in_order(call->place, [&](gpu& here) { fuse_call<decltype(type)>{*call}.value(here.ex); });
+      in_callers_stream(call->place, [&](triad::cuda::backend& ex) { fuse_call<decltype(type)>{*call}.value(ex); });
     });
   });
 }
@@ -207,9 +251,9 @@ int fuse_grad(triad_fuse_call const* call, char* message, std::int64_t room) {
   return guarded(message, room, [&] {
     with_type(call->type, [&](auto type) {
       fuse_call<decltype(type)> const work{*call};
-      in_order(call->place, [&](gpu& here) {
-        here.ex.where().zero(call->d_states, work.bytes_of_states());
-        work.gradient(here.ex);
+      in_callers_stream(call->place, [&](triad::cuda::backend& ex) {
+        ex.where().zero(call->d_states, work.bytes_of_states());
+        work.gradient(ex);
       });
     });
   });
@@ -229,7 +273,7 @@ extern "C" TRIAD_TORCH_API triad_kernels const* triad_cuda_kernels_table(void) {
   return &table;
 }
 
-/// Releases all resources on GPUs.  No other call may be running.
+/// Releases all resources on GPUs.  No other call may be running, and the work of all calls must have ended.
 extern "C" TRIAD_TORCH_API void triad_cuda_kernels_end(void) {
   auto& all = all_gpus::of_process();
   std::lock_guard const lock(all.access);

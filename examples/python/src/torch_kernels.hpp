@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -48,12 +50,13 @@ inline void on_pytorchs_threads(int workers, void (*work)(void*, int), void* con
         "lend its threads");
 }
 
-/// The kernels for the device of `x`, and the device and the stream on which the kernels run.
-struct here {
+/// The kernels for the device of `x`, the device and the stream on which the kernels run, and their memory.
+class here {
+ public:
   triad_kernels const* kernels = nullptr;
   triad_place place{};
 
-  explicit here(tensor const& x) {
+  explicit here(tensor const& x) : like_(x) {
     if (x.device_type() == aoti_torch_device_type_cpu()) {
       expect(host_kernels != nullptr, "no kernels, expected them loaded; import triad_torch first");
       kernels = host_kernels;
@@ -68,7 +71,27 @@ struct here {
     kernels = cuda_kernels;
     place.device = x.device_index();
     check(current_cuda_stream(x.device_index(), &place.stream), "say which stream is current");
+    place.memory = of_pytorch;
+    place.memory_context = this;
   }
+  here(here const&) = delete;
+  here& operator=(here const&) = delete;
+
+ private:
+  /// Memory of PyTorch's allocator.  After the call, PyTorch gives it to later work of the current stream alone.  If
+  /// the call is captured, the memory belongs to the CUDA graph.
+  static void* of_pytorch(void* self, std::int64_t bytes) noexcept {
+    try {
+      auto& at = *static_cast<here const*>(self);
+      at.memory_ = at.like_.like({std::max<std::int64_t>(bytes, 1)}, aoti_torch_dtype_bool());
+      return at.memory_.data();
+    } catch (std::exception const&) {
+      return nullptr;
+    }
+  }
+
+  tensor const& like_;
+  tensor mutable memory_;
 };
 
 template <class Call>

@@ -28,7 +28,7 @@ struct triangle_arguments {
     expect(sizes.type() == aoti_torch_dtype_int64() && sources.type() == aoti_torch_dtype_int64() &&
                seed.type() == aoti_torch_dtype_int64() && masked.type() == aoti_torch_dtype_bool(),
            "triangle: another element type, expected int64 for sizes, sources and seed, and bool for masked");
-    expect(sizes.device_type() == aoti_torch_device_type_cpu(),
+    expect(sizes.count() == 0 || sizes.device_type() == aoti_torch_device_type_cpu(),
            "triangle: sizes on a device, expected in the host's memory");
     expect(nodes >= 0 && nodes < (std::int64_t{1} << 20),
            [&] { return "triangle: nodes is " + std::to_string(nodes) + ", expected 0 to 2^20 - 1"; });

@@ -21,7 +21,7 @@ _wanted = {
 
 class Place(ctypes.Structure):
     _fields_ = [("device", ctypes.c_int64), ("stream", ctypes.c_void_p), ("threads", ctypes.c_int64),
-                ("borrowed", ctypes.c_void_p)]
+                ("borrowed", ctypes.c_void_p), ("memory", ctypes.c_void_p), ("memory_context", ctypes.c_void_p)]
 
 
 class Rows(ctypes.Structure):

@@ -121,7 +121,7 @@ def batch_arguments(device, batch, n, sizes, mask, causal_sources, dropout_p, ge
     masked = _masked(mask, (batch, n, n, n) if sizes is None else (int((sizes ** 3).sum()),), device)
     sources = _sources(causal_sources, batch, device)
     seed = _operators.draw_seed(generator, device, dropout_p)
-    counts = _nothing("cpu", torch.int64) if sizes is None else torch.from_numpy(sizes)
+    counts = _nothing(device, torch.int64) if sizes is None else torch.from_numpy(sizes)
     return counts, masked, sources, seed, n if n is not None else 0, form, float(fill), dropout_p
 
 
