@@ -107,7 +107,10 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
       base::make_scores(b, s, p, count);
       b.sync();
       base::start_scored(b, s, at, i0, l0 + tile_l, j0, end);
-      follow_softmax(b, s, p, at, i0, l0, j0, count, state);
+      if (count == tile_l && at.mask == nullptr && at.sources >= n)
+        follow_softmax<true>(b, s, p, at, i0, l0, j0, count, state);
+      else
+        follow_softmax<false>(b, s, p, at, i0, l0, j0, count, state);
       b.wait_for_copies<1>();  // copies of queries and keys may still be running
       b.sync();
       if (live) accumulate(s, mine, count, sum);
@@ -174,7 +177,10 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
     }
   };
 
-  /// Replaces the scores of a chunk by exp(s - base), or by 0 if dropout drops them.
+  /// Replaces the scores of a chunk by exp(s - base), or by 0 if dropout drops them.  `Whole` says that the chunk has
+  /// tile_l middle nodes, all of them open, and no mask.  Weights of edges outside the graph are then not zero, but only
+  /// sums that are not stored read them.
+  template <bool Whole>
   TRIAD_DEVICE static void follow_softmax(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0,
                                           int l0, int j0, int count, softmax_state& state) {
     bool moved = false;
@@ -186,10 +192,14 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
       T score[tile_l], top = -::cuda::std::numeric_limits<T>::infinity();
       TRIAD_UNROLL
       for (int l = 0; l < tile_l; ++l) {
-        score[l] = l < count ? s.p[l][i][j] * p.scale : -::cuda::std::numeric_limits<T>::infinity();
-        if (l < count && inside && at.masked(i0 + i, l0 + l, j0 + j)) score[l] = p.fill;
-        if (!at.open(i0 + i, l0 + l, j0 + j)) score[l] = -::cuda::std::numeric_limits<T>::infinity();
-        top = score[l] > top ? score[l] : top;
+        if constexpr (Whole) {
+          score[l] = s.p[l][i][j] * p.scale;
+        } else {
+          score[l] = l < count ? s.p[l][i][j] * p.scale : -::cuda::std::numeric_limits<T>::infinity();
+          if (l < count && inside && at.masked(i0 + i, l0 + l, j0 + j)) score[l] = p.fill;
+          if (!at.open(i0 + i, l0 + l, j0 + j)) score[l] = -::cuda::std::numeric_limits<T>::infinity();
+        }
+        top = ::cuda::std::fmax(score[l], top);  // not of a NaN, which reaches the sum below
       }
       state.maximum[r] = top > state.maximum[r] ? top : state.maximum[r];
       T factor = 1;
@@ -204,11 +214,11 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
       for (int l = 0; l < tile_l; ++l) {
         T const e = exponential(score[l] - state.base[r]);
         state.sum[r] += e;
-        s.p[l][i][j] = inside ? e : T(0);
+        s.p[l][i][j] = Whole || inside ? e : T(0);
       }
       if (p.threshold == 0 || !inside) continue;
       keeper const keep(p);  // made for each chunk, because a stored keeper would take registers from the sums
-      for (int l = 0; l < count; ++l)
+      for (int l = 0, all = b.again(count); l < all; ++l)  // never unrolled: the code would be too long
         if (!keep.keeps(at.element(i0 + i, l0 + l, j0 + j))) s.p[l][i][j] = 0;
     }
     auto const which = b.ballot(moved);

@@ -138,6 +138,9 @@ struct backward_tile {
   TRIAD_DEVICE static void make_weights(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0,
                                         int l0, int j0) {
     keeper const keep(p);  // made for each tile, because a stored keeper would take registers from the sums
+    // Whether the tile lies inside the graph, all its middle nodes are open, and nothing is masked or dropped.
+    bool const whole = i0 + tile_i <= at.n && l0 + tile_l <= at.n && j0 + tile_j <= at.n && at.sources >= at.n &&
+                       at.mask == nullptr && p.threshold == 0;
     using place = weight_place;
     constexpr int each_i = place::each_i, each_j = place::each_j;
     for (int t = b.thread(); t < place::places; t += threads) {
@@ -171,24 +174,36 @@ struct backward_tile {
           }
         }
       }
-      TRIAD_UNROLL
-      for (int r = 0; r < each_i; ++r) TRIAD_UNROLL
-      for (int e = 0; e < each_j; ++e) {
-        int const row = my.i + r * place::step_i, column = my.j + e * place::step_j, gi = i0 + row, gl = l0 + my.l,
-                  gj = j0 + column;
-        T w = 0, ds = 0;
-        if constexpr (of_tiles) score[r][e] = s.ds[my.l][row * weight_stride + column];
-        if (gi < at.n && gl < at.n && gj < at.n && at.open(gi, gl, gj)) {
-          bool const masked = at.masked(gi, gl, gj);
-          T const probability = exponential((masked ? p.fill : score[r][e] * p.scale) - s.maximum[row][column]) *
-                                s.inverse_sum[row][column];
-          T const kept = keep.keeps(at.element(gi, gl, gj)) ? p.kept : T(0);
-          w = probability * kept;
-          if (!masked) ds = probability * (dp[r][e] * kept - s.delta[row][column]) * p.scale;
+      // Calls f(row, column, scaled score, dP, w, ds) for each element, and stores the w and ds that f sets.
+      auto const each_element = [&](auto&& f) {
+        TRIAD_UNROLL
+        for (int r = 0; r < each_i; ++r) TRIAD_UNROLL
+        for (int e = 0; e < each_j; ++e) {
+          int const row = my.i + r * place::step_i, column = my.j + e * place::step_j;
+          if constexpr (of_tiles) score[r][e] = s.ds[my.l][row * weight_stride + column];
+          T w = 0, ds = 0;
+          f(row, column, score[r][e] * p.scale, dp[r][e], w, ds);
+          s.w[my.l][row * weight_stride + column] = w;
+          s.ds[my.l][row * weight_stride + column] = ds;
         }
-        s.w[my.l][row * weight_stride + column] = w;
-        s.ds[my.l][row * weight_stride + column] = ds;
-      }
+      };
+      auto const weigh = [&](int row, int column, T scaled, T change, T kept, T& w, T& ds) {
+        T const probability = exponential(scaled - s.maximum[row][column]) * s.inverse_sum[row][column];
+        w = probability * kept;
+        ds = probability * (change * kept - s.delta[row][column]) * p.scale;
+      };
+      if (whole)
+        each_element([&](int row, int column, T scaled, T change, T& w, T& ds) {
+          weigh(row, column, scaled, change, p.kept, w, ds);
+        });
+      else
+        each_element([&](int row, int column, T scaled, T change, T& w, T& ds) {
+          int const i = i0 + row, l = l0 + my.l, j = j0 + column;
+          if (i >= at.n || l >= at.n || j >= at.n || !at.open(i, l, j)) return;
+          bool const masked = at.masked(i, l, j);
+          weigh(row, column, masked ? p.fill : scaled, change, keep.keeps(at.element(i, l, j)) ? p.kept : T(0), w, ds);
+          if (masked) ds = 0;
+        });
     }
   }
 };
