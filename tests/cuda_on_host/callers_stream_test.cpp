@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "session.hpp"
@@ -27,8 +28,7 @@ struct callers {
   callers(callers const&) = delete;
   callers& operator=(callers const&) = delete;
   ~callers() {
-    ex.queue_in(ex.own_stream());
-    ex.synchronize();
+    (void)cudaDeviceSynchronize();
     (void)cudaStreamDestroy(stream);
   }
 };
@@ -79,16 +79,33 @@ struct twice_the_product {
 TEST_CASE("copies, products and kernels go to the stream that a backend is given, also for older memory") {
   callers on;
   twice_the_product work(on.ex);
+  float first = 1;
   for (auto* stream : {on.stream, on.ex.own_stream(), cudaStream_t{nullptr}, on.stream}) {
     on.ex.queue_in(stream);
     CHECK(on.ex.stream() == stream);
-    work.put(stream == nullptr ? 1.0F : 3.0F);
+    work.put(first++);
     on.ex.queue_in(on.ex.own_stream());
     on.ex.queue_in(stream);
     work.run();
     on.ex.queue_in(on.stream);
     CHECK(work.get() == work.expected);
+    work.memory.zero(work.y.data(), work.y.bytes());
+    on.ex.queue_in(stream);
+    CHECK(work.get() == floats(work.expected.size()));
   }
+}
+
+/// Captures work() in a stream, and returns the graph.
+template <class Work>
+cudaGraphExec_t captured(cudaStream_t stream, Work&& work) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t ready = nullptr;
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "beginning to capture");
+  work();
+  check(cudaStreamEndCapture(stream, &graph), "ending the capture");
+  check(cudaGraphInstantiate(&ready, graph, 0), "making a graph");
+  check(cudaGraphDestroy(graph), "destroying a graph");
+  return ready;
 }
 
 TEST_CASE("a CUDA graph of the caller can hold a backend's work") {
@@ -96,21 +113,50 @@ TEST_CASE("a CUDA graph of the caller can hold a backend's work") {
   on.ex.queue_in(on.stream);
   twice_the_product work(on.ex);
   work.put(1);
-  work.run();
+  auto const repeated = [&] { replay(on.ex, 7, [&] { work.run(); }); };  // must not capture on its own
+  for (int time = 0; time < 2; ++time) repeated();
   CHECK(work.get() == work.expected);
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t ready = nullptr;
-  check(cudaStreamBeginCapture(on.stream, cudaStreamCaptureModeGlobal), "beginning to capture");
-  replay(on.ex, 7, [&] { work.run(); });  // does not capture on its own
-  check(cudaStreamEndCapture(on.stream, &graph), "ending the capture");
-  check(cudaGraphInstantiate(&ready, graph, 0), "making a graph");
+  auto* const graph = captured(on.stream, repeated);
   for (float const first : {4.0F, -2.0F}) {
     work.put(first);
-    check(cudaGraphLaunch(ready, on.stream), "replaying");
+    check(cudaGraphLaunch(graph, on.stream), "replaying");
     CHECK(work.get() == work.expected);
   }
-  check(cudaGraphExecDestroy(ready), "destroying a graph");
-  check(cudaGraphDestroy(graph), "destroying a graph");
+  check(cudaGraphExecDestroy(graph), "destroying a graph");
+}
+
+TEST_CASE("a backend enters and leaves a stream that is captured") {
+  callers on;
+  cudaStream_t third = nullptr;
+  check(cudaStreamCreateWithFlags(&third, cudaStreamNonBlocking), "creating a stream");
+  twice_the_product work(on.ex);
+  on.ex.queue_in(on.stream);
+  work.put(1);  // copies through page-locked memory, whose events the capture must not touch
+  on.ex.queue_in(on.ex.own_stream());
+  work.put(2);
+  auto* const graph = captured(on.stream, [&] {
+    on.ex.queue_in(on.stream);
+    work.run();
+    on.ex.queue_in(on.ex.own_stream());
+  });
+  check(cudaDeviceSynchronize(), "waiting");
+  check(cudaGraphLaunch(graph, on.stream), "replaying");
+  on.ex.queue_in(on.stream);
+  CHECK(work.get() == work.expected);
+  // The third stream waits for the own stream, which the captured stream could not do.
+  on.ex.queue_in(on.ex.own_stream());
+  work.put(5);
+  work.run();
+  check(cudaGraphExecDestroy(captured(on.stream, [&] { on.ex.queue_in(on.stream); })), "destroying a graph");
+  on.ex.queue_in(third);
+  CHECK(work.get() == work.expected);
+  work.put(6);  // both halves of the page-locked memory still work
+  work.run();
+  CHECK(work.get() == work.expected);
+  on.ex.queue_in(on.ex.own_stream());
+  on.ex.synchronize();
+  check(cudaGraphExecDestroy(graph), "destroying a graph");
+  check(cudaStreamDestroy(third), "destroying a stream");
 }
 
 TEST_CASE("a backend records only work in its own stream") {
@@ -125,8 +171,27 @@ TEST_CASE("a backend records only work in its own stream") {
   CHECK(recorded == 2);
   CHECK(work.get() == work.expected);
   on.ex.queue_in(on.stream);
+  work.put(3);
   CHECK(three_times() == recorded);
   CHECK(work.get() == work.expected);
+}
+
+TEST_CASE("a backend that has moved works in the caller's stream, and copies from memory made before") {
+  callers on;
+  twice_the_product before(on.ex);
+  on.ex.queue_in(on.stream);
+  before.put(1);
+  triad::cuda::backend moved(std::move(on.ex));
+  CHECK(moved.stream() == on.stream);
+  CHECK(moved.own_stream() != nullptr);
+  {
+    twice_the_product work(moved);
+    work.put(3);
+    work.run();
+    CHECK(work.get() == work.expected);
+  }
+  moved.queue_in(moved.own_stream());
+  moved.synchronize();
 }
 
 TEST_CASE("copies through page-locked memory arrive whole when streams change between them") {
@@ -134,14 +199,22 @@ TEST_CASE("copies through page-locked memory arrive whole when streams change be
   auto const memory = memory_of(on.ex);
   constexpr std::size_t copies = 300, each = 3000;  // 7.2 MB: both halves of the memory are used several times
   buffer<triad::cuda::device_memory> there(copies * each * sizeof(std::uint64_t), memory);
-  std::vector<std::uint64_t> here(each), back(copies * each);
-  for (std::size_t i = 0; i < copies; ++i) {
-    on.ex.queue_in(i / 7 % 2 == 0 ? on.ex.own_stream() : on.stream);
-    std::fill(here.begin(), here.end(), i);
-    memory.from_host(static_cast<std::uint64_t*>(there.data()) + i * each, here.data(), each * sizeof(std::uint64_t));
+  check(cudaDeviceSynchronize(), "waiting");
+  for (bool const ordered : {true, false}) {
+    std::vector<std::uint64_t> here(each), back(copies * each);
+    for (std::size_t i = 0; i < copies; ++i) {
+      auto* const stream = i / 7 % 2 == 0 ? on.ex.own_stream() : on.stream;
+      if (ordered)
+        on.ex.queue_in(stream);
+      else
+        on.ex.queue_in_unordered(stream);
+      std::fill(here.begin(), here.end(), ordered ? i : copies + i);
+      memory.from_host(static_cast<std::uint64_t*>(there.data()) + i * each, here.data(), each * sizeof(std::uint64_t));
+    }
+    if (!ordered) check(cudaDeviceSynchronize(), "waiting");
+    memory.to_host(back.data(), there.data(), there.bytes());
+    for (std::size_t i = 0; i < back.size(); ++i) REQUIRE(back[i] == i / each + (ordered ? 0 : copies));
   }
-  memory.to_host(back.data(), there.data(), there.bytes());
-  for (std::size_t i = 0; i < back.size(); ++i) REQUIRE(back[i] == i / each);
 }
 
 }  // namespace cuda_on_host_callers_stream_tests

@@ -11,6 +11,7 @@ extern "C" void openblas_set_num_threads(int) __attribute__((weak));
 struct cublasContext {
   cudaStream_t stream = nullptr;
   cublasMath_t mode = CUBLAS_DEFAULT_MATH;
+  bool workspace = false;  // whether the caller has given one since the last cublasSetStream
 };
 
 namespace triad::cuda_on_host {
@@ -31,6 +32,8 @@ cublasStatus_t queue(cublasHandle_t handle, cublasOperation_t ta, cublasOperatio
       !holds(ldb, rows_b) || !holds(ldc, m))
     return CUBLAS_STATUS_INVALID_VALUE;
   if (m == 0 || n == 0 || count == 0) return CUBLAS_STATUS_SUCCESS;
+  if (!handle->workspace && handle->stream != nullptr && handle->stream->capture != nullptr)
+    return CUBLAS_STATUS_EXECUTION_FAILED;                       // cuBLAS would allocate a workspace
   if (count > 1 && sc == 0) return CUBLAS_STATUS_INVALID_VALUE;  // the products would overlap
   operand<T const> const left{static_cast<T const*>(a), rows_a, columns_a, lda, sa},
       right{static_cast<T const*>(b), rows_b, columns_b, ldb, sb};
@@ -63,6 +66,7 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   handle->stream = stream;
+  handle->workspace = false;
   return CUBLAS_STATUS_SUCCESS;
 }
 /// The workspace is not used, but it must have the size and alignment that cuBLAS requires.
@@ -70,6 +74,7 @@ cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, std
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   bool const fits =
       bytes == 0 || (on_device(workspace, bytes) && reinterpret_cast<std::uintptr_t>(workspace) % 256 == 0);
+  if (handle != nullptr && fits) handle->workspace = bytes > 0;
   return fits ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {

@@ -1,6 +1,7 @@
 // The CUDA runtime's stream capture and graphs, on the host. A graph is the list of steps that were queued in a stream
 // during capture. A launch queues these steps again.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
 #include "tests/cuda_on_host/machine.hpp"
@@ -31,10 +32,24 @@ cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t* graph) {
   return cudaSuccess;
 }
 
+cudaStreamCaptureMode& triad::cuda_on_host::mode_of_thread() {
+  thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  return mode;
+}
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  std::swap(*mode, mode_of_thread());
+  return cudaSuccess;
+}
+
 cudaError_t cudaStreamIsCapturing(cudaStream_t s, cudaStreamCaptureStatus* status) {
   one_call const guard;
   *status = cudaStreamCaptureStatusNone;
-  if (s == nullptr) return cudaSuccess;
+  if (s == nullptr) {  // the default stream would wait for a blocking stream
+    auto const& all = the_machine().streams;
+    bool const blocking =
+        std::any_of(all.begin(), all.end(), [](auto* other) { return other->blocking && other->capture != nullptr; });
+    return blocking ? answer(cudaErrorStreamCaptureImplicit, "") : cudaSuccess;
+  }
   if (auto const unknown = known(s, "stream"); unknown != cudaSuccess) return unknown;
   if (s->capture != nullptr) *status = s->spoilt ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
   return cudaSuccess;

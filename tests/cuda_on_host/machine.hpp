@@ -84,6 +84,8 @@ struct one_call {
 cudaError_t answer(cudaError_t, std::string const& why);
 /// Makes all captures in progress invalid. Calls that are forbidden while a stream is captured use this function.
 cudaError_t unless_captured(char const* call);
+/// The mode that cudaThreadExchangeStreamCaptureMode has set in this thread.
+cudaStreamCaptureMode& mode_of_thread();
 /// Returns cudaErrorInvalidResourceHandle if there is no such object.
 cudaError_t known(void const* handle, char const* kind);
 

@@ -150,8 +150,10 @@ cudaError_t enqueue(cudaStream_t stream, std::function<void()> work) { return su
 cudaError_t unless_captured(char const* call) {
   bool captured = false;
   for (auto* s : the_machine().streams) {
-    bool const forbids = s->mode == cudaStreamCaptureModeGlobal ||
-                         (s->mode == cudaStreamCaptureModeThreadLocal && s->captured_by == std::this_thread::get_id());
+    bool const by_me = s->captured_by == std::this_thread::get_id();
+    bool const forbids =
+        (s->mode == cudaStreamCaptureModeGlobal && mode_of_thread() == cudaStreamCaptureModeGlobal) ||
+        (s->mode != cudaStreamCaptureModeRelaxed && mode_of_thread() != cudaStreamCaptureModeRelaxed && by_me);
     if (s->capture != nullptr && forbids) captured = s->spoilt = true;
   }
   return captured ? answer(cudaErrorStreamCaptureUnsupported, std::string(call) + " while a stream is captured")
@@ -303,6 +305,7 @@ cudaError_t cudaEventQuery(cudaEvent_t e) {
   one_call const guard;
   if (auto const status = known(e, "event"); status != cudaSuccess) return status;
   if (e->captured != nullptr) return answer(cudaErrorStreamCaptureUnsupported, "asking for an event that is captured");
+  if (auto const status = unless_captured("cudaEventQuery"); status != cudaSuccess) return status;
   if (e->recordings->reached >= e->recordings->made) return cudaSuccess;
   advance_once();
   return cudaErrorNotReady;
@@ -312,6 +315,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t e) {
   one_call const guard;
   if (auto const status = known(e, "event"); status != cudaSuccess) return status;
   if (e->captured != nullptr) return answer(cudaErrorStreamCaptureUnsupported, "waiting for an event that is captured");
+  if (auto const status = unless_captured("cudaEventSynchronize"); status != cudaSuccess) return status;
   ++the_machine().counted.waits;
   auto const wanted = e->recordings->made;
   advance_until([&] { return e->recordings->reached >= wanted; });

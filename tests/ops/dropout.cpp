@@ -68,7 +68,7 @@ TEST_CASE("dropout of what does not fit is refused with a sentence") {
   CHECK_THROWS_WITH(dropout(ex, {}, m(2, 3), m(3, 2)), contains("dropout: y is (3, 2), expected (2, 3)"));
 }
 
-TEST_CASE("every operation with dropout refuses a number that is no rate") {
+TEST_CASE("operations with dropout refuse a number that is no rate") {
   reference::backend ex;
   std::vector<double> v(1);
   arena nothing(nullptr, 0);

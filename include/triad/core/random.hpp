@@ -86,6 +86,7 @@ struct dropout_mask {
   }
 };
 
+/// Throws contract_violation if the rate is not a number from 0 to 1.
 inline void expect_rate(char const* operation, dropout_mask const& mask) {
   TRIAD_EXPECTS(!is_nan(mask.rate) && mask.rate >= 0 && mask.rate <= 1,
                 std::string(operation) + ": the rate of dropout is " + std::to_string(mask.rate) + ", expected 0 to 1");

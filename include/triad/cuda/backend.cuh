@@ -56,6 +56,7 @@ class backend {
         own_(std::exchange(other.own_, nullptr)),
         stream_(std::exchange(other.stream_, nullptr)),
         left_(std::exchange(other.left_, nullptr)),
+        owes_wait_(other.owes_wait_),
         blas_(std::move(other.blas_)),
         fused_(other.fused_),
         split_(std::move(other.split_)),
@@ -78,18 +79,28 @@ class backend {
   /// Queues later work in a stream of the caller on the same device, for example of another library; null is the
   /// default stream.  Memory of this backend is then copied and cleared in that stream, too.  The backend does not
   /// record this work, so that the caller can: the stream may be captured in a CUDA graph.  The work waits for all
-  /// earlier work in the backend's last stream, which must still exist.  But if either stream is being captured, the
-  /// work does not wait, and the caller orders it.  All work must have ended before the backend is destroyed.
+  /// earlier work of this backend, except while the stream is captured: the caller then orders the work.  The last
+  /// stream must still exist.  All work must have ended before the backend is destroyed.
   void queue_in(cudaStream_t stream) {
     if (stream == stream_) return;
     check(cudaSetDevice(device_), "choosing a device");
-    if (!is_captured(stream) && !is_captured(stream_)) {
+    if (!is_captured(stream_)) {
+      if (owes_wait_) check(cudaStreamWaitEvent(stream_, left_, 0), "waiting for another stream");
       check(cudaEventRecord(left_, stream_), "recording an event");
-      check(cudaStreamWaitEvent(stream, left_, 0), "waiting for another stream");
+      owes_wait_ = true;
     }
-    blas_.queue_in(stream);
-    staging_->queue_in(stream);
-    stream_ = stream;
+    if (owes_wait_ && !is_captured(stream)) {
+      check(cudaStreamWaitEvent(stream, left_, 0), "waiting for another stream");
+      owes_wait_ = false;
+    }
+    move_to(stream, !owes_wait_);
+  }
+  /// The same, but the work does not wait for earlier work.  The two streams must share no data, and have no products:
+  /// the backend has one workspace for products.  The last stream need not exist.
+  void queue_in_unordered(cudaStream_t stream) {
+    if (stream == stream_) return;
+    check(cudaSetDevice(device_), "choosing a device");
+    move_to(stream, false);
   }
   blas_context const& blas() const { return blas_; }
   fused_blas& fused() { return fused_; }
@@ -113,6 +124,11 @@ class backend {
     check(cudaStreamIsCapturing(stream, &status), "asking whether work is being recorded");
     return status != cudaStreamCaptureStatusNone;
   }
+  void move_to(cudaStream_t stream, bool ordered) {
+    stream_ = stream;
+    blas_.queue_in(stream);
+    staging_->queue_in(stream, ordered);
+  }
   void close() noexcept {
     staging_ = nullptr;
     blas_ = {};
@@ -123,7 +139,8 @@ class backend {
   int device_;
   cuda::arithmetic arithmetic_;
   cudaStream_t own_ = nullptr, stream_ = nullptr;
-  cudaEvent_t left_ = nullptr;  // the end of the work in a stream that was left for another
+  cudaEvent_t left_ = nullptr;  // the end of all work in streams that were left for others
+  bool owes_wait_ = false;      // whether the stream was captured when it should have waited for `left_`
   blas_context blas_;
   fused_blas fused_;
   growing_memory split_{most_split_bytes};

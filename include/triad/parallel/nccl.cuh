@@ -148,8 +148,10 @@ class nccl {
   /// construction.
   template <class T>
   void exchange(cuda::backend& ex, int partner, vec<T const> mine, vec<T> theirs) {
-    TRIAD_EXPECTS(ex.stream() == stream_,
-                  "nccl: rows of a backend with another stream, expected the backend that it was made with");
+    TRIAD_EXPECTS(
+        ex.stream() == stream_,
+        "nccl: rows of a backend in another stream, expected the backend that it was made with, in its stream of "
+        "then; call queue_in with that stream");
     exchange(partner, mine.data_handle(), static_cast<std::size_t>(mine.extent(0)), theirs.data_handle(),
              static_cast<std::size_t>(theirs.extent(0)));
   }

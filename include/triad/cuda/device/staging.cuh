@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include "triad/core/contracts.hpp"
 #include "triad/cuda/device/status.cuh"
@@ -34,9 +35,9 @@ class staging {
   ~staging() { close(); }
 
   cudaStream_t stream() const { return stream_; }
-  /// Queues later copies in another stream.
-  void queue_in(cudaStream_t stream) {
-    if (used_ > 0) turn();  // the event of this half belongs into the stream of its copies
+  /// Queues later copies in another stream.  `ordered` says that this stream waits for the earlier copies.
+  void queue_in(cudaStream_t stream, bool ordered) {
+    if (!ordered && used_ > 0) change_half();  // the events of a half must be in streams that wait for each other
     stream_ = stream;
   }
 
@@ -45,15 +46,21 @@ class staging {
   void copy(void* to, void const* from, std::size_t bytes) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     check(cudaStreamIsCapturing(stream_, &status), "asking whether work is being recorded");
-    TRIAD_EXPECTS(status == cudaStreamCaptureStatusNone,
-                  "cuda: a copy from the host inside recorded work, expected none; make it before triad::replay");
+    TRIAD_EXPECTS(
+        status == cudaStreamCaptureStatusNone,
+        "cuda: a copy from the host inside recorded work, expected none; make it before the work is recorded");
     for (std::size_t done = 0; done < bytes;) {
-      if (used_ == half) turn();
+      if (used_ == half) change_half();
+      if (used_ == 0 && std::exchange(queued_[current_], false))
+        check(cudaEventSynchronize(passed_[current_]), "waiting for copies to the device");
       std::size_t const some = std::min(bytes - done, half - used_);
       std::byte* const here = memory_ + current_ * half + used_;
       std::memcpy(here, static_cast<std::byte const*>(from) + done, some);
       check(cudaMemcpyAsync(static_cast<std::byte*>(to) + done, here, some, cudaMemcpyHostToDevice, stream_),
             "copying to the device");
+      // Recorded now, because a capture of the stream may begin before the half is full.
+      check(cudaEventRecord(passed_[current_], stream_), "recording an event");
+      queued_[current_] = true;
       used_ = std::min(half, (used_ + some + line - 1) / line * line);
       done += some;
     }
@@ -62,12 +69,10 @@ class staging {
  private:
   static constexpr std::size_t half = std::size_t{2} << 20, line = 64;
 
-  /// Switches to the other half, after the device has read everything in the other half.
-  void turn() {
-    check(cudaEventRecord(passed_[current_], stream_), "recording an event");
+  /// Switches to the other half.  The next copy waits until the device has read everything in that half.
+  void change_half() {
     current_ = 1 - current_;
     used_ = 0;
-    check(cudaEventSynchronize(passed_[current_]), "waiting for copies to the device");
   }
   void close() noexcept {
     for (auto event : passed_)
@@ -77,7 +82,8 @@ class staging {
 
   cudaStream_t stream_;
   std::byte* memory_ = nullptr;
-  cudaEvent_t passed_[2] = {nullptr, nullptr};
+  cudaEvent_t passed_[2] = {nullptr, nullptr};  // the last copy from each half
+  bool queued_[2] = {false, false};             // whether there were copies from each half since the host waited
   std::size_t current_ = 0, used_ = 0;
 };
 

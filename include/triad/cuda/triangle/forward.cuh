@@ -107,7 +107,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
       base::make_scores(b, s, p, count);
       b.sync();
       base::start_scored(b, s, at, i0, l0 + tile_l, j0, end);
-      if (count == tile_l && at.mask == nullptr && at.sources >= n)
+      if (count == tile_l && at.mask == nullptr && at.open(i0, l0 + tile_l - 1, j0))
         follow_softmax<true>(b, s, p, at, i0, l0, j0, count, state);
       else
         follow_softmax<false>(b, s, p, at, i0, l0, j0, count, state);
@@ -178,8 +178,8 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
   };
 
   /// Replaces the scores of a chunk by exp(s - base), or by 0 if dropout drops them.  `Whole` says that the chunk has
-  /// tile_l middle nodes, all of them open, and no mask.  Weights of edges outside the graph are then not zero, but only
-  /// sums that are not stored read them.
+  /// tile_l middle nodes, all of them open, and no mask.  Weights of edges outside the graph are then not zero, but
+  /// only sums that are not stored read them.
   template <bool Whole>
   TRIAD_DEVICE static void follow_softmax(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0,
                                           int l0, int j0, int count, softmax_state& state) {
@@ -199,7 +199,8 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
           if (l < count && inside && at.masked(i0 + i, l0 + l, j0 + j)) score[l] = p.fill;
           if (!at.open(i0 + i, l0 + l, j0 + j)) score[l] = -::cuda::std::numeric_limits<T>::infinity();
         }
-        top = ::cuda::std::fmax(score[l], top);  // not of a NaN, which reaches the sum below
+        top =
+            ::cuda::std::fmax(score[l], top);  // one instruction; a NaN does not count here, and reaches the sum below
       }
       state.maximum[r] = top > state.maximum[r] ? top : state.maximum[r];
       T factor = 1;
@@ -218,7 +219,8 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
       }
       if (p.threshold == 0 || !inside) continue;
       keeper const keep(p);  // made for each chunk, because a stored keeper would take registers from the sums
-      for (int l = 0, all = b.again(count); l < all; ++l)  // never unrolled: the code would be too long
+      TRIAD_NO_UNROLL
+      for (int l = 0; l < count; ++l)
         if (!keep.keeps(at.element(i0 + i, l0 + l, j0 + j))) s.p[l][i][j] = 0;
     }
     auto const which = b.ballot(moved);

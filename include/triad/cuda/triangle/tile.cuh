@@ -139,8 +139,8 @@ struct backward_tile {
                                         int l0, int j0) {
     keeper const keep(p);  // made for each tile, because a stored keeper would take registers from the sums
     // Whether the tile lies inside the graph, all its middle nodes are open, and nothing is masked or dropped.
-    bool const whole = i0 + tile_i <= at.n && l0 + tile_l <= at.n && j0 + tile_j <= at.n && at.sources >= at.n &&
-                       at.mask == nullptr && p.threshold == 0;
+    bool const whole = i0 + tile_i <= at.n && l0 + tile_l <= at.n && j0 + tile_j <= at.n &&
+                       at.open(i0, l0 + tile_l - 1, j0) && at.mask == nullptr && p.threshold == 0;
     using place = weight_place;
     constexpr int each_i = place::each_i, each_j = place::each_j;
     for (int t = b.thread(); t < place::places; t += threads) {
