@@ -119,7 +119,8 @@ def measure(kind, train, b, n, d, h):
 
     def ours_graphed():
         with half:
-            return torch.cuda.make_graphed_callables(ours(kind, d, h), (x.detach().clone().requires_grad_(train),))
+            return torch.cuda.make_graphed_callables(ours(kind, d, h).requires_grad_(train),
+                                                     (x.detach().clone().requires_grad_(train),))
 
     found["graphs"] = tried("triad_torch in a CUDA graph", ours_graphed)
     for what, module, mode in (("einsum", eager, None), ("fused", kind_of(d, h, True).cuda(), None),

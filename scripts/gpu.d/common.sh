@@ -8,7 +8,7 @@ report=$log/report.md
 failures=0
 deadline=0
 
-begin_stage() {  # NAME: starts its time
+begin_stage() {  # NAME: unpacks the programs, and then starts the stage's time
   deadline=$((SECONDS + ${TRIAD_GPU_STAGE_SECONDS:-${seconds[$1]:-480}}))
   if [[ $1 == prebuild || $1 == pack ]]; then return; fi
   if [[ -f $state.tar.xz && (! -d $state/bin || -e $state.unpacking) ]]; then
@@ -33,6 +33,7 @@ for path in nvidia.__path__: print("\n".join(glob.glob(path + "/*/lib")))' 2> /d
       export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$folder
     fi
   done
+  deadline=$((SECONDS + ${TRIAD_GPU_STAGE_SECONDS:-${seconds[$1]:-480}}))
   say ""
   say "## $1, $(date -u +%F\ %H:%M), commit $(commit)"
   say ""
@@ -110,7 +111,10 @@ deliver() {
   local parts=(log)
   if [[ -d $state/runs ]]; then parts+=(runs); fi
   # Status 1: another run wrote to its files meanwhile.
-  tar -C $state --exclude='*.safetensors*' -czf "$out/logs.tar.gz" "${parts[@]}" || (($? == 1))
+  tar -C $state --exclude='*.safetensors*' -czf "$out/logs.tar.gz" "${parts[@]}" || (($? == 1)) || {
+    echo "gpu: $out/logs.tar.gz: not written" >&2
+    failures=$((failures + 1))
+  }
 }
 
 finish() {

@@ -13,7 +13,7 @@ stage_torch() {
   # CUDA graph, if triad_torch was found.
   awk 'FNR == NR { if (NF >= 9 && $2 + 0 > 0) { ms[$1] = $2; total[$1] = $9 } next }
     $1 == "name" { printf "    %-48s %10s %10s %10s %8s %9s %9s %10s %10s\n",
-      "name", "triad ms", "eager ms", "compiled", "ratio", "triad MiB", "torch MiB", "by Python", "its graph" }
+      "name", "triad ms", "eager ms", "compiled", "ratio", "triad MiB", "torch MiB", "by Python", "graphed" }
     $1 in ms { best = $2 + 0 > 0 && ($3 + 0 == 0 || $2 + 0 < $3 + 0) ? $2 : $3
       printf "    %-48s %10.3f %10s %10s %8.2f %9.1f %9s %10s %10s\n", $1, ms[$1], $2, $3, best / ms[$1], total[$1], $4,
         $5 == "" ? "-" : $5, $6 == "" ? "-" : $6 }' \

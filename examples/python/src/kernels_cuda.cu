@@ -7,7 +7,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <new>
+#include <stdexcept>
+#include <string>
 
 #include "kernels_calls.hpp"
 #include "kernels_table.h"
@@ -27,6 +28,18 @@ struct gpu {
   std::mutex one_call;
 };
 
+/// While this exists, calls of this thread that allocate are legal although another thread captures a stream.
+class relaxed_captures {
+ public:
+  relaxed_captures() { check(cudaThreadExchangeStreamCaptureMode(&mode_), "changing the mode of captures"); }
+  relaxed_captures(relaxed_captures const&) = delete;
+  relaxed_captures& operator=(relaxed_captures const&) = delete;
+  ~relaxed_captures() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 /// All GPUs in use. triad_cuda_kernels_end() releases their resources.  If a process ends without a call of
 /// triad_cuda_kernels_end(), nothing is released, because the driver may already be unloaded.
 struct all_gpus {
@@ -41,12 +54,14 @@ struct all_gpus {
     std::lock_guard const lock(access);
     auto& one = used[place.device];
     if (!one) {
+      check(cudaSetDevice(static_cast<int>(place.device)), "choosing a device");
       cudaStreamCaptureStatus captured{};
       check(cudaStreamIsCapturing(static_cast<cudaStream_t>(place.stream), &captured),
             "asking whether the call is captured");
       TRIAD_EXPECTS(captured == cudaStreamCaptureStatusNone,
                     "kernels: the first call on this GPU is captured in a CUDA graph, expected a call before it, which "
                     "allocates; warm up as PyTorch's documentation of CUDA graphs says");
+      relaxed_captures const other_threads;
       one = std::make_unique<gpu>(static_cast<int>(place.device));
     }
     return *one;
@@ -71,7 +86,8 @@ void in_callers_stream(triad_place const& place, Work&& work) {
   device_as_it_was const caller;
   auto& here = all_gpus::of_process().of(place);
   std::lock_guard const lock(here.one_call);
-  here.ex.queue_in(static_cast<cudaStream_t>(place.stream));
+  // Calls share no memory of the backend, so streams need not wait for each other.
+  here.ex.queue_in_unordered(static_cast<cudaStream_t>(place.stream));
   work(here.ex);
 }
 
@@ -181,7 +197,9 @@ void with_triangle(triad_triangle_call const& c, Run&& run) {
       triad::measuring<triad::cuda::backend> planner{&ex};
       auto const bytes = triad::planned_bytes([&](triad::arena& scratch) { planned(planner, scratch); });
       auto* const memory = c.place.memory(c.place.memory_context, static_cast<std::int64_t>(bytes));
-      if (memory == nullptr) throw std::bad_alloc();
+      if (memory == nullptr)
+        throw std::runtime_error("CUDA out of memory: triangular attention needs " + std::to_string(bytes) +
+                                 " bytes to work in on device " + std::to_string(c.place.device));
       triad::arena scratch(memory, bytes);
       planned(ex, scratch);
     });
@@ -273,9 +291,15 @@ extern "C" TRIAD_TORCH_API triad_kernels const* triad_cuda_kernels_table(void) {
   return &table;
 }
 
-/// Releases all resources on GPUs.  No other call may be running, and the work of all calls must have ended.
+/// Releases all resources on GPUs, after all work on them.  No other call may be running.
 extern "C" TRIAD_TORCH_API void triad_cuda_kernels_end(void) {
-  auto& all = all_gpus::of_process();
-  std::lock_guard const lock(all.access);
-  all.used.clear();
+  try {
+    device_as_it_was const caller;
+    auto& all = all_gpus::of_process();
+    std::lock_guard const lock(all.access);
+    for (auto const& one : all.used)
+      if (cudaSetDevice(static_cast<int>(one.first)) == cudaSuccess) (void)cudaDeviceSynchronize();
+    all.used.clear();
+  } catch (std::exception const&) {  // a driver that has ended; nothing is left to release
+  }
 }

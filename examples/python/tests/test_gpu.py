@@ -334,7 +334,10 @@ def test_a_layer_trains_as_a_graphed_callable():
                        for module in (graphed, other)], 5e-5)
 
 
-def test_it_compiles_into_cuda_graphs(capfd):
+def test_it_compiles_into_cuda_graphs(monkeypatch):
+    replays = []
+    replay = torch.cuda.CUDAGraph.replay
+    monkeypatch.setattr(torch.cuda.CUDAGraph, "replay", lambda graph: (replays.append(graph), replay(graph))[1])
     x = nodes(2, 6, 2, 4, dtype=torch.float32)
     f = lambda *t: triangular_attention(*t) * 2
     torch._dynamo.reset()
@@ -342,8 +345,9 @@ def test_it_compiles_into_cuda_graphs(capfd):
     for _ in range(4):
         torch.compiler.cudagraph_mark_step_begin()
         new_numbers(x)
+        replays.clear()
         assert_alike([t.clone() for t in gradients(compiled, x)], gradients(f, x), 1e-5)
-    assert "skipping cudagraphs" not in capfd.readouterr().err
+    assert len(replays) >= 2  # forward and backward
 
 
 def test_large_graphs_store_no_triangle():
