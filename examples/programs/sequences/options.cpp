@@ -96,8 +96,9 @@ void options::each(option_list& f) {
       .between(0.0, 0.95);
   f.seldom("weight-decay", &decay, "Weight decay of AdamW").not_negative();
   f.seldom("schedule", &schedule,
-           "How the rate falls: inverse-sqrt, as one over the square root, or linear, to 0 at the last update")
-      .one_of({"inverse-sqrt", "linear"});
+           "The rate after the warm-up: inverse-sqrt, falling as one over the square root, linear, falling to 0 at the "
+           "last update, or constant")
+      .one_of({"inverse-sqrt", "linear", "constant"});
   // The rates of a linear schedule and the end of dropout depend on the length of the run.
   bool const any_length = schedule != "linear" && dropout_until == 1;
   f("updates", &updates, "Batches to train on, where --epochs is 0").positive().free(any_length).length();
@@ -193,7 +194,8 @@ void options::settle() {
     return names.contains("updates") && !names.contains("epochs");
   };
   if (schedule != "linear" && !restarts.empty())
-    refuse("--restarts is about --schedule linear, whose rate falls to 0: inverse-sqrt goes on as it is");
+    refuse("--restarts is about --schedule linear, whose rate falls to 0: the rate of --schedule " + schedule +
+           " goes on as it is");
   if (only_updates(given) || (!given.contains("epochs") && only_updates(configured))) epochs = 0;
   bool const looks_back = model == "lrf" && fuse != "none";
   if (model != "lrf" && fuse != "none")

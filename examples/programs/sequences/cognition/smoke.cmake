@@ -23,6 +23,11 @@ expect("mean of 2 seeds; seeds 3 and 4 did not learn and are in it")
 expect("gen  BLEU tok:none +[0-9.]+ +[0-9.]+")
 expect_in_file(two/scores.csv "\n3,gen,exact match,.*\n4,gen,exact match," "scores.csv of seeds 3 and 4")
 
+# The constant schedule keeps its rate after the warm-up.
+run(3 train --preset smoke --schedule constant --warmup 2 --out ${FOLDER}/constant)
+expect_in_file(constant/metrics.csv "\n[0-9]+,10,[^,]+,0.001,.*\n[0-9]+,20,[^,]+,0.001," "the rates of a constant schedule")
+refused("--restarts is about --schedule linear, whose rate falls to 0: the rate of --schedule constant goes on as it is" train --preset smoke --schedule constant --restarts 5)
+
 # A range of seeds that exceeds the largest seed is refused.
 expect_bounded_seeds(train --preset smoke)
 run(2 train --preset smoke --data-seed 18446744073709551616)
