@@ -49,6 +49,31 @@ TEMPLATE_TEST_CASE("dropout multiplies what it keeps by one over the share kept,
     }
 }
 
+TEMPLATE_TEST_CASE("dropout of a function is the function and then dropout, and so are their gradients", "",
+                   TRIAD_TEST_TYPES) {
+  using T = typename TestType::scalar;
+  typename TestType::backend ex;
+  std::uint64_t const step = 2;
+  for (auto const s : sizes)
+    for (double rate : {0.0, 0.25, 1.0}) {
+      CAPTURE(s.rows, s.columns, rate);
+      dropout_mask const mask{rate, 3, 4, &step};
+      auto const x = random_values<T>(s.rows * s.columns, 1), dy = random_values<T>(s.rows * s.columns, 2);
+      auto y = x, expected = x, dx = x, d_expected = x;
+      transform(ex, gelu{}, rows_of(x, s), rows_of(expected, s));
+      dropout(ex, mask, rows_of(std::as_const(expected), s), rows_of(expected, s));
+      dropout(ex, mask, gelu{}, rows_of(std::as_const(y), s), rows_of(y, s));
+      CHECK(y == expected);
+      dropout_grad(ex, mask, rows_of(dy, s), rows_of(d_expected, s));
+      transform(ex, gelu_grad{}, rows_of(x, s), rows_of(std::as_const(d_expected), s), rows_of(d_expected, s));
+      auto in_place = dy;
+      dropout_grad(ex, mask, gelu_grad{}, rows_of(x, s), rows_of(std::as_const(in_place), s), rows_of(in_place, s));
+      CHECK(in_place == d_expected);
+      dropout_grad(ex, mask, gelu_grad{}, rows_of(x, s), rows_of(dy, s), rows_of(dx, s));
+      CHECK(dx == d_expected);
+    }
+}
+
 TEST_CASE("before a branch of which nothing is dropped a gradient stays where it is") {
   reference::backend ex;
   std::vector<double> const dy(64, 3);
@@ -66,6 +91,12 @@ TEST_CASE("dropout of what does not fit is refused with a sentence") {
   std::vector<double> v(100);
   auto const m = [&](index_t r, index_t c) { return rows_of(v, {r, c}); };
   CHECK_THROWS_WITH(dropout(ex, {}, m(2, 3), m(3, 2)), contains("dropout: y is (3, 2), expected (2, 3)"));
+  CHECK_THROWS_WITH(dropout(ex, {}, gelu{}, m(2, 3), m(3, 2)), contains("dropout: y is (3, 2), expected (2, 3)"));
+  std::vector<double> other(6);
+  auto const dx = rows_of(other, {2, 3});
+  CHECK_THROWS_WITH(dropout_grad(ex, {}, gelu_grad{}, m(2, 3), m(3, 2), dx),
+                    contains("dropout_grad: dy is (3, 2), expected (2, 3)"));
+  CHECK_THROWS_WITH(dropout_grad(ex, {}, gelu_grad{}, dx, m(2, 3), dx), contains("dx in the memory of x"));
 }
 
 TEST_CASE("operations with dropout refuse a number that is no rate") {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "triad/cpu/backend.hpp"
+#include "triad/cpu/elementwise.hpp"
 #include "triad/cpu/kernels/random.hpp"
 #include "triad/reference/dropout.hpp"
 
@@ -15,6 +16,37 @@ void do_dropout(backend& ex, dropout_mask mask, matrix<T const> x, matrix<T> y) 
   parallel_rows(ex, x.extent(0), 64, [=](index_t first, index_t count, int) {
     for (index_t r = first; r < first + count; ++r)
       drop_row(source, T(mask.scale()), r, x.extent(1), &x(r, 0), &y(r, 0));
+  });
+}
+
+/// The function and the mask are applied to a row while it is in the first-level cache.
+template <class F, class T>
+void do_dropout_of(backend& ex, dropout_mask mask, F f, matrix<T const> x, matrix<T> y) {
+  if (x.stride(1) != 1 || y.stride(1) != 1) return reference::do_dropout_of(ex, mask, f, x, y);
+  keep_source const source(mask);
+  index_t const d = x.extent(1);
+  parallel_rows(ex, x.extent(0), 64, [&](index_t first, index_t count, int) {
+    backend one(1);
+    for (index_t r = first; r < first + count; ++r) {
+      do_transform(one, f, make_vec<T const>(&x(r, 0), d), make_vec(&y(r, 0), d));
+      drop_row(source, T(mask.scale()), r, d, &y(r, 0), &y(r, 0));
+    }
+  });
+}
+
+template <class F, class T>
+void do_dropout_of_grad(backend& ex, dropout_mask mask, F f, matrix<T const> x, matrix<T const> dy, matrix<T> dx) {
+  if (x.stride(1) != 1 || dy.stride(1) != 1 || dx.stride(1) != 1)
+    return reference::do_dropout_of_grad(ex, mask, f, x, dy, dx);
+  keep_source const source(mask);
+  index_t const d = x.extent(1);
+  parallel_rows(ex, x.extent(0), 64, [&](index_t first, index_t count, int) {
+    backend one(1);
+    for (index_t r = first; r < first + count; ++r) {
+      auto const row = make_vec(&dx(r, 0), d);
+      drop_row(source, T(mask.scale()), r, d, &dy(r, 0), &dx(r, 0));
+      do_transform(one, f, make_vec<T const>(&x(r, 0), d), vec<T const>(row), row);
+    }
   });
 }
 

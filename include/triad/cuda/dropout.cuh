@@ -84,7 +84,51 @@ struct dropout_rows {
   }
 };
 
+/// y = keep f(x) / (1 - rate)
+template <class T, class F>
+struct dropout_of_rows {
+  static constexpr char const* name = "dropout of a function";
+  static constexpr int threads = row_threads;
+  F f;
+
+  TRIAD_DEVICE void operator()(block const& b, drop_rule<T> drop, matrix<T const> x, matrix<T> y) const {
+    row_span const span(b, x.extent(0), x.extent(1), drop);
+    T v[4] = {};
+    span.each([&](int w, index_t c) { v[w] = x(span.row(), c); });
+    span.each([&](int w, index_t c) { y(span.row(), c) = drop(f(v[w]), span.keeps(w)); });
+  }
+};
+/// dx = f(x, keep dy / (1 - rate))
+template <class T, class F>
+struct dropout_of_rows_grad {
+  static constexpr char const* name = "dropout of a function, gradient";
+  static constexpr int threads = row_threads;
+  F f;
+
+  TRIAD_DEVICE void operator()(block const& b, drop_rule<T> drop, matrix<T const> x, matrix<T const> dy,
+                               matrix<T> dx) const {
+    row_span const span(b, x.extent(0), x.extent(1), drop);
+    T v[4] = {}, d[4] = {};
+    span.each([&](int w, index_t c) {
+      v[w] = x(span.row(), c);
+      d[w] = dy(span.row(), c);
+    });
+    span.each([&](int w, index_t c) { dx(span.row(), c) = f(v[w], drop(d[w], span.keeps(w))); });
+  }
+};
+
 }  // namespace detail
+
+template <class F, class T>
+void do_dropout_of(backend& ex, dropout_mask mask, F f, matrix<T const> x, matrix<T> y) {
+  launch(ex, detail::dropout_of_rows<T, F>{f}, blocks_for(spans_of(x.extent(0), x.extent(1)), row_warps),
+         drop_rule<T>(mask), x, y);
+}
+template <class F, class T>
+void do_dropout_of_grad(backend& ex, dropout_mask mask, F f, matrix<T const> x, matrix<T const> dy, matrix<T> dx) {
+  launch(ex, detail::dropout_of_rows_grad<T, F>{f}, blocks_for(spans_of(x.extent(0), x.extent(1)), row_warps),
+         drop_rule<T>(mask), x, dy, dx);
+}
 
 template <class T>
 void do_dropout(backend& ex, dropout_mask mask, matrix<T const> x, matrix<T> y) {

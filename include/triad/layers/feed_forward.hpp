@@ -78,8 +78,7 @@ struct feed_forward {
       inner.forward(ex, c, w.inner, x, {}, s.hidden, {.relu = true, .dropout = drop});
     } else {
       inner.forward(ex, c, w.inner, x, {}, s.before);
-      transform(ex, gelu{}, s.before, s.hidden.values);
-      if (drop.active()) triad::dropout(ex, drop, s.hidden.values, s.hidden.values);
+      triad::dropout(ex, drop, gelu{}, s.before, s.hidden.values);
     }
     outer.forward(ex, c, w.outer, s.hidden, {}, y, after);
   }
@@ -95,12 +94,10 @@ struct feed_forward {
     if (between == activation::relu) {
       gate.gate = as_matrix(read_only(s.hidden.values));
       gate.gate_scale = T(hidden_dropout(c).scale());
-    } else {
-      gate.dropout = hidden_dropout(c);
     }
     outer.backward(ex, c, w.outer, s.hidden, {}, dy, dz, gradient.outer, gate, dropped,
                    as_matrix(read_only(s.hidden.rounded)));
-    if (between == activation::gelu) transform(ex, gelu_grad{}, s.before, dz, dz);
+    if (between == activation::gelu) dropout_grad(ex, hidden_dropout(c), gelu_grad{}, s.before, dz, dz);
     inner.backward(ex, c, w.inner, x, {}, dz, dx, gradient.inner, after);
   }
 

@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(r, c) = keep(r, c) x(r, c) / (1 - rate);  the gradient is the same map of dy.       x, y (rows, columns)
+//   y(r, c) = keep(r, c) f(x(r, c)) / (1 - rate), in one pass over the memory, and its gradient
 //
 // A dropped element becomes 0 even if it is NaN.  A NaN that is kept stays NaN.
 #pragma once
 
+#include <concepts>
+
 #include "triad/core/backend.hpp"
 #include "triad/core/random.hpp"
 #include "triad/core/views.hpp"
+#include "triad/ops/elementwise.hpp"
 
 namespace triad {
 
@@ -25,6 +29,32 @@ void dropout(Ex& ex, dropout_mask mask, X x, Y y) {
 template <backend Ex, class Dy, class Dx>
 void dropout_grad(Ex& ex, dropout_mask mask, Dy dy, Dx dx) {
   dropout(ex, mask, dy, dx);
+}
+
+/// Computes y = keep f(x) / (1 - rate).  f is as in ops/elementwise.hpp.  y may be x.
+template <backend Ex, class F, class X, class Y>
+  requires std::invocable<F, element_t<Y>>
+void dropout(Ex& ex, dropout_mask mask, F f, X x, Y y) {
+  using T = element_t<Y>;
+  expect_same_shape("dropout", "y", y, x);
+  expect_rate("dropout", mask);
+  if (!mask.active()) return transform(ex, f, x, y);
+  if constexpr (executes<Ex>) do_dropout_of(ex, mask, f, matrix<T const>(as_matrix(x)), as_matrix(y));
+}
+/// Computes dx = f(x, keep dy / (1 - rate)), where f(x, dy) is the gradient of the function.  dx may be dy, and must
+/// not be x.
+template <backend Ex, class F, class X, class Dy, class Dx>
+  requires std::invocable<F, element_t<Dx>, element_t<Dx>>
+void dropout_grad(Ex& ex, dropout_mask mask, F f, X x, Dy dy, Dx dx) {
+  using T = element_t<Dx>;
+  expect_same_shape("dropout_grad", "dy", dy, x);
+  expect_same_shape("dropout_grad", "dx", dx, x);
+  expect_rate("dropout_grad", mask);
+  TRIAD_EXPECTS(x.data_handle() == nullptr || dx.data_handle() != x.data_handle(),  // null while memory is measured
+                "dropout_grad: dx in the memory of x, expected memory of its own, or that of dy");
+  if (!mask.active()) return transform(ex, f, x, dy, dx);
+  if constexpr (executes<Ex>)
+    do_dropout_of_grad(ex, mask, f, matrix<T const>(as_matrix(x)), matrix<T const>(as_matrix(dy)), as_matrix(dx));
 }
 
 /// Returns the gradient of the input of dropout.  If the mask drops no elements, returns dy.  Otherwise writes the
