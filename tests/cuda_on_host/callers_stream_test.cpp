@@ -159,6 +159,37 @@ TEST_CASE("a backend enters and leaves a stream that is captured") {
   check(cudaStreamDestroy(third), "destroying a stream");
 }
 
+TEST_CASE("a backend that entered a stream during its capture waits after it") {
+  callers on;
+  twice_the_product work(on.ex);
+  work.put(3);
+  work.run();
+  check(cudaGraphExecDestroy(captured(on.stream, [&] { on.ex.queue_in(on.stream); })), "destroying a graph");
+  on.ex.queue_in(on.stream);
+  CHECK(work.get() == work.expected);
+}
+
+TEST_CASE("copies that were queued before a capture keep their page-locked memory") {
+  callers on;
+  auto const memory = memory_of(on.ex);
+  constexpr std::size_t numbers = 200000, copies = 8;  // 1.6 MB each: both halves of the memory are used
+  buffer<triad::cuda::device_memory> there(copies * numbers * sizeof(std::uint64_t), memory);
+  std::vector<std::uint64_t> here(numbers), back(copies * numbers);
+  auto const put = [&](std::size_t i) {
+    std::fill(here.begin(), here.end(), i);
+    memory.from_host(static_cast<std::uint64_t*>(there.data()) + i * numbers, here.data(),
+                     numbers * sizeof(std::uint64_t));
+  };
+  on.ex.queue_in(on.stream);
+  put(0);
+  auto* const graph = captured(on.stream, [&] { on.ex.queue_in(on.ex.own_stream()); });
+  for (std::size_t i = 1; i < copies; ++i) put(i);
+  check(cudaGraphExecDestroy(graph), "destroying a graph");
+  check(cudaDeviceSynchronize(), "waiting");
+  memory.to_host(back.data(), there.data(), there.bytes());
+  for (std::size_t i = 0; i < back.size(); ++i) REQUIRE(back[i] == i / numbers);
+}
+
 TEST_CASE("a backend records only work in its own stream") {
   callers on;
   twice_the_product work(on.ex);

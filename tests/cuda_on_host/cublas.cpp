@@ -33,7 +33,7 @@ cublasStatus_t queue(cublasHandle_t handle, cublasOperation_t ta, cublasOperatio
     return CUBLAS_STATUS_INVALID_VALUE;
   if (m == 0 || n == 0 || count == 0) return CUBLAS_STATUS_SUCCESS;
   if (!handle->workspace && handle->stream != nullptr && handle->stream->capture != nullptr)
-    return CUBLAS_STATUS_EXECUTION_FAILED;                       // cuBLAS would allocate a workspace
+    return CUBLAS_STATUS_EXECUTION_FAILED;                       // a rule of the stand-in: cuBLAS may allocate
   if (count > 1 && sc == 0) return CUBLAS_STATUS_INVALID_VALUE;  // the products would overlap
   operand<T const> const left{static_cast<T const*>(a), rows_a, columns_a, lda, sa},
       right{static_cast<T const*>(b), rows_b, columns_b, ldb, sb};

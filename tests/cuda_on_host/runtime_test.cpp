@@ -299,6 +299,36 @@ TEST_CASE("a captured stream does nothing until its graph is launched, then the 
   REQUIRE(cudaGraphExecDestroy(ready) == cudaSuccess);
 }
 
+TEST_CASE("a thread may allow calls that a capture forbids") {
+  stream const s;
+  void* p = nullptr;
+  auto mode = cudaStreamCaptureModeRelaxed;
+  REQUIRE(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal) == cudaSuccess);
+  REQUIRE(cudaThreadExchangeStreamCaptureMode(&mode) == cudaSuccess);
+  CHECK(mode == cudaStreamCaptureModeGlobal);
+  CHECK(cudaMalloc(&p, 4) == cudaSuccess);
+  CHECK(cudaFree(p) == cudaSuccess);
+  REQUIRE(cudaThreadExchangeStreamCaptureMode(&mode) == cudaSuccess);
+  CHECK(mode == cudaStreamCaptureModeRelaxed);
+  cudaGraph_t graph = nullptr;
+  REQUIRE(cudaStreamEndCapture(s, &graph) == cudaSuccess);
+  REQUIRE(cudaGraphDestroy(graph) == cudaSuccess);
+}
+
+TEST_CASE("whether the default stream is captured cannot be asked while a blocking stream is") {
+  cudaStream_t blocking = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaStreamCaptureStatus status{};
+  REQUIRE(cudaStreamCreate(&blocking) == cudaSuccess);
+  CHECK(cudaStreamIsCapturing(nullptr, &status) == cudaSuccess);
+  REQUIRE(cudaStreamBeginCapture(blocking, cudaStreamCaptureModeGlobal) == cudaSuccess);
+  CHECK(cudaStreamIsCapturing(nullptr, &status) == cudaErrorStreamCaptureImplicit);
+  (void)cudaGetLastError();
+  REQUIRE(cudaStreamEndCapture(blocking, &graph) == cudaSuccess);
+  REQUIRE(cudaGraphDestroy(graph) == cudaSuccess);
+  REQUIRE(cudaStreamDestroy(blocking) == cudaSuccess);
+}
+
 TEST_CASE("what a capture forbids is refused, and spoils it") {
   stream const s, other;
   event const outside;
@@ -325,6 +355,8 @@ TEST_CASE("what a capture forbids is refused, and spoils it") {
   CHECK(forbidden([&] { return cudaMemcpyAsync(&v, x, 4, cudaMemcpyDeviceToHost, s); }) ==
         cudaErrorStreamCaptureUnsupported);
   CHECK(forbidden([&] { return cudaStreamWaitEvent(s, outside, 0); }) == cudaErrorStreamCaptureIsolation);
+  CHECK(forbidden([&] { return cudaEventQuery(outside); }) == cudaErrorStreamCaptureUnsupported);
+  CHECK(forbidden([&] { return cudaEventSynchronize(outside); }) == cudaErrorStreamCaptureUnsupported);
   CHECK(start(s, 1, x, x, 1) == cudaSuccess);
   CHECK(cudaStreamSynchronize(s) == cudaSuccess);
 }

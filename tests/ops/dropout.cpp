@@ -64,6 +64,11 @@ TEMPLATE_TEST_CASE("dropout of a function is the function and then dropout, and 
       dropout(ex, mask, rows_of(std::as_const(expected), s), rows_of(expected, s));
       dropout(ex, mask, gelu{}, rows_of(std::as_const(y), s), rows_of(y, s));
       CHECK(y == expected);
+      auto z = std::vector<T>(x.size(), T(7)), of_relu = x;
+      transform(ex, relu{}, rows_of(x, s), rows_of(of_relu, s));
+      dropout(ex, mask, rows_of(std::as_const(of_relu), s), rows_of(of_relu, s));
+      dropout(ex, mask, relu{}, rows_of(x, s), rows_of(z, s));
+      CHECK(z == of_relu);
       dropout_grad(ex, mask, rows_of(dy, s), rows_of(d_expected, s));
       transform(ex, gelu_grad{}, rows_of(x, s), rows_of(std::as_const(d_expected), s), rows_of(d_expected, s));
       auto in_place = dy;
@@ -72,6 +77,40 @@ TEMPLATE_TEST_CASE("dropout of a function is the function and then dropout, and 
       dropout_grad(ex, mask, gelu_grad{}, rows_of(x, s), rows_of(dy, s), rows_of(dx, s));
       CHECK(dx == d_expected);
     }
+}
+
+/// A backend with functions and dropout of its own, which count their calls.
+struct counting : cpu::backend {
+  using cpu::backend::backend;
+  int functions = 0, dropouts = 0;
+};
+template <class F, class T>
+void do_transform(counting& ex, F f, vec<T const> x, vec<T> y) {
+  ++ex.functions;
+  cpu::do_transform(ex, f, x, y);
+}
+template <class F, class T>
+void do_transform(counting& ex, F f, vec<T const> a, vec<T const> b, vec<T> y) {
+  ++ex.functions;
+  cpu::do_transform(ex, f, a, b, y);
+}
+template <class T>
+void do_dropout(counting& ex, dropout_mask mask, matrix<T const> x, matrix<T> y) {
+  ++ex.dropouts;
+  cpu::do_dropout(ex, mask, x, y);
+}
+
+TEST_CASE("dropout of a function calls the functions and the dropout of a derived backend") {
+  counting ex(1);
+  std::vector<float> const x(12, 1);
+  std::vector<float> y(12);
+  test::size const s{3, 4};
+  dropout(ex, {0.5, 1, 2, nullptr}, gelu{}, rows_of(x, s), rows_of(y, s));
+  CHECK(ex.functions == 1);
+  CHECK(ex.dropouts == 1);
+  dropout_grad(ex, {0.5, 1, 2, nullptr}, gelu_grad{}, rows_of(x, s), rows_of(std::as_const(y), s), rows_of(y, s));
+  CHECK(ex.functions == 2);
+  CHECK(ex.dropouts == 2);
 }
 
 TEST_CASE("before a branch of which nothing is dropped a gradient stays where it is") {

@@ -285,6 +285,17 @@ void each_pair_use(F&& f) {
                                dropout(ex, mask, in(x[0], 3, d), out(y[0], 3, d));
                                return y;
                              }});
+    if (rate > 0)
+      f(operation_use<Ex, T>{"dropout of a function and back", {3 * d, 3 * d}, [=](Ex& ex, given const& x) {
+                               auto y = room_for_numbers<T>({3 * d, 3 * d});
+                               auto const table = [=](auto& v) {
+                                 using E = std::remove_pointer_t<decltype(v.data())>;
+                                 return tensor<E, dyn, dyn>(v.data(), 3, d);
+                               };
+                               dropout(ex, mask, gelu{}, table(x[0]), table(y[0]));
+                               dropout_grad(ex, mask, gelu_grad{}, table(x[0]), table(x[1]), table(y[1]));
+                               return y;
+                             }});
     f(operation_use<Ex, T>{
         "pair_sum and back" + dropped, {nodes * d, nodes * d, rows * d, rows * d}, [=](Ex& ex, given const& x) {
           auto y = room_for_numbers<T>({rows * d, nodes * d, nodes * d});

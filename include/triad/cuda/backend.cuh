@@ -79,12 +79,15 @@ class backend {
   /// Queues later work in a stream of the caller on the same device, for example of another library; null is the
   /// default stream.  Memory of this backend is then copied and cleared in that stream, too.  The backend does not
   /// record this work, so that the caller can: the stream may be captured in a CUDA graph.  The work waits for all
-  /// earlier work of this backend, except while the stream is captured: the caller then orders the work.  The last
-  /// stream must still exist.  All work must have ended before the backend is destroyed.
+  /// earlier work of this backend, with two exceptions: while the stream is captured, the caller orders the work, until
+  /// queue_in() is called again; and if the backend leaves a stream that is captured, later work does not wait for work
+  /// that was queued there before the capture.  The last stream must still exist.  All work must have ended before the
+  /// backend is destroyed.
   void queue_in(cudaStream_t stream) {
-    if (stream == stream_) return;
+    if (stream == stream_ && !owes_wait_) return;
     check(cudaSetDevice(device_), "choosing a device");
-    if (!is_captured(stream_)) {
+    bool const leaves_capture = stream != stream_ && is_captured(stream_);
+    if (stream != stream_ && !leaves_capture) {
       if (owes_wait_) check(cudaStreamWaitEvent(stream_, left_, 0), "waiting for another stream");
       check(cudaEventRecord(left_, stream_), "recording an event");
       owes_wait_ = true;
@@ -93,10 +96,10 @@ class backend {
       check(cudaStreamWaitEvent(stream, left_, 0), "waiting for another stream");
       owes_wait_ = false;
     }
-    move_to(stream, !owes_wait_);
+    if (stream != stream_) move_to(stream, !owes_wait_ && !leaves_capture);
   }
-  /// The same, but the work does not wait for earlier work.  The two streams must share no data, and have no products:
-  /// the backend has one workspace for products.  The last stream need not exist.
+  /// The same, but the work does not wait for earlier work.  Work in the two streams must share no data, and must not
+  /// contain products, because the backend has one workspace for products.  The last stream need not exist.
   void queue_in_unordered(cudaStream_t stream) {
     if (stream == stream_) return;
     check(cudaSetDevice(device_), "choosing a device");
@@ -115,7 +118,7 @@ class backend {
   bool records() const { return records_; }
   cuda::recordings& recordings() { return recordings_; }
 
-  /// Waits for all queued work.
+  /// Waits for all work in the stream, and for what this work waits for.
   void synchronize() const { check(cudaStreamSynchronize(stream_), "waiting for the device"); }
 
  private:

@@ -6,6 +6,8 @@
 // bytes of floats.
 #pragma once
 
+#include <concepts>
+
 #include "triad/cuda/device/rows.cuh"
 #include "triad/ops/dropout.hpp"
 
@@ -119,15 +121,22 @@ struct dropout_of_rows_grad {
 
 }  // namespace detail
 
-template <class F, class T>
-void do_dropout_of(backend& ex, dropout_mask mask, F f, matrix<T const> x, matrix<T> y) {
-  launch(ex, detail::dropout_of_rows<T, F>{f}, blocks_for(spans_of(x.extent(0), x.extent(1)), row_warps),
-         drop_rule<T>(mask), x, y);
+/// A derived backend may have functions or dropout of its own, so it computes one after the other.
+template <std::derived_from<backend> Ex, class F, class T>
+void do_dropout_of(Ex& ex, dropout_mask mask, F f, matrix<T const> x, matrix<T> y) {
+  if constexpr (std::same_as<Ex, backend>)
+    launch(ex, detail::dropout_of_rows<T, F>{f}, blocks_for(spans_of(x.extent(0), x.extent(1)), row_warps),
+           drop_rule<T>(mask), x, y);
+  else
+    dropout_of_by_parts(ex, mask, f, x, y);
 }
-template <class F, class T>
-void do_dropout_of_grad(backend& ex, dropout_mask mask, F f, matrix<T const> x, matrix<T const> dy, matrix<T> dx) {
-  launch(ex, detail::dropout_of_rows_grad<T, F>{f}, blocks_for(spans_of(x.extent(0), x.extent(1)), row_warps),
-         drop_rule<T>(mask), x, dy, dx);
+template <std::derived_from<backend> Ex, class F, class T>
+void do_dropout_of_grad(Ex& ex, dropout_mask mask, F f, matrix<T const> x, matrix<T const> dy, matrix<T> dx) {
+  if constexpr (std::same_as<Ex, backend>)
+    launch(ex, detail::dropout_of_rows_grad<T, F>{f}, blocks_for(spans_of(x.extent(0), x.extent(1)), row_warps),
+           drop_rule<T>(mask), x, dy, dx);
+  else
+    dropout_of_grad_by_parts(ex, mask, f, x, dy, dx);
 }
 
 template <class T>

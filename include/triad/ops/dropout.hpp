@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(r, c) = keep(r, c) x(r, c) / (1 - rate);  the gradient is the same map of dy.       x, y (rows, columns)
-//   y(r, c) = keep(r, c) f(x(r, c)) / (1 - rate), in one pass over the memory, and its gradient
+//   y(r, c) = keep(r, c) f(x(r, c)) / (1 - rate),  dx(r, c) = f'(x(r, c)) keep(r, c) dy(r, c) / (1 - rate),
+//   in one pass over the memory
 //
-// A dropped element becomes 0 even if it is NaN.  A NaN that is kept stays NaN.
+// A dropped element of y becomes 0 even if it is NaN.  A NaN that is kept stays NaN.  dx is NaN where f'(x) is.
 #pragma once
 
 #include <concepts>
@@ -31,7 +32,22 @@ void dropout_grad(Ex& ex, dropout_mask mask, Dy dy, Dx dx) {
   dropout(ex, mask, dy, dx);
 }
 
-/// Computes y = keep f(x) / (1 - rate).  f is as in ops/elementwise.hpp.  y may be x.
+/// The two hooks below by the hooks of the function and of dropout, for backends that do not compute both at once.
+template <class Ex, class F, class T>
+void dropout_of_by_parts(Ex& ex, dropout_mask mask, F f, matrix<T const> x, matrix<T> y) {
+  index_t const count = x.extent(0) * x.extent(1);
+  do_transform(ex, f, make_vec<T const>(x.data_handle(), count), make_vec(y.data_handle(), count));
+  do_dropout(ex, mask, matrix<T const>(y), y);
+}
+template <class Ex, class F, class T>
+void dropout_of_grad_by_parts(Ex& ex, dropout_mask mask, F f, matrix<T const> x, matrix<T const> dy, matrix<T> dx) {
+  index_t const count = x.extent(0) * x.extent(1);
+  auto const values = make_vec(dx.data_handle(), count);
+  do_dropout(ex, mask, dy, dx);
+  do_transform(ex, f, make_vec<T const>(x.data_handle(), count), vec<T const>(values), values);
+}
+
+/// Computes y = keep f(x) / (1 - rate).  f is as in ops/elementwise.hpp.  x and y are contiguous, and y may be x.
 template <backend Ex, class F, class X, class Y>
   requires std::invocable<F, element_t<Y>>
 void dropout(Ex& ex, dropout_mask mask, F f, X x, Y y) {
@@ -41,8 +57,8 @@ void dropout(Ex& ex, dropout_mask mask, F f, X x, Y y) {
   if (!mask.active()) return transform(ex, f, x, y);
   if constexpr (executes<Ex>) do_dropout_of(ex, mask, f, matrix<T const>(as_matrix(x)), as_matrix(y));
 }
-/// Computes dx = f(x, keep dy / (1 - rate)), where f(x, dy) is the gradient of the function.  dx may be dy, and must
-/// not be x.
+/// Computes dx = f(x, keep dy / (1 - rate)), where f(x, dy) is the gradient of the function.  All are contiguous.  dx
+/// may be dy, and must not be x.
 template <backend Ex, class F, class X, class Dy, class Dx>
   requires std::invocable<F, element_t<Dx>, element_t<Dx>>
 void dropout_grad(Ex& ex, dropout_mask mask, F f, X x, Dy dy, Dx dx) {

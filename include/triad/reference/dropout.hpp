@@ -5,6 +5,7 @@
 #include "triad/core/random.hpp"
 #include "triad/ops/dropout.hpp"
 #include "triad/reference/backend.hpp"
+#include "triad/reference/elementwise.hpp"
 
 namespace triad::TRIAD_REFERENCE {
 
@@ -18,18 +19,13 @@ void do_dropout(backend&, dropout_mask mask, matrix<T const> x, matrix<T> y) {
         y(r, c) = x(r, c);
 }
 
-template <class F, class T>
-void do_dropout_of(backend&, dropout_mask mask, F f, matrix<T const> x, matrix<T> y) {
-  for (index_t r = 0; r < y.extent(0); ++r)
-    for (index_t c = 0; c < y.extent(1); ++c)
-      y(r, c) = mask.keeps(dropout_element(r, c, y.extent(1))) ? f(x(r, c)) * T(mask.scale()) : T(0);
+template <class Ex, class F, class T>
+void do_dropout_of(Ex& ex, dropout_mask mask, F f, matrix<T const> x, matrix<T> y) {
+  dropout_of_by_parts(ex, mask, f, x, y);
 }
-
-template <class F, class T>
-void do_dropout_of_grad(backend&, dropout_mask mask, F f, matrix<T const> x, matrix<T const> dy, matrix<T> dx) {
-  for (index_t r = 0; r < dx.extent(0); ++r)
-    for (index_t c = 0; c < dx.extent(1); ++c)
-      dx(r, c) = f(x(r, c), mask.keeps(dropout_element(r, c, dx.extent(1))) ? dy(r, c) * T(mask.scale()) : T(0));
+template <class Ex, class F, class T>
+void do_dropout_of_grad(Ex& ex, dropout_mask mask, F f, matrix<T const> x, matrix<T const> dy, matrix<T> dx) {
+  dropout_of_grad_by_parts(ex, mask, f, x, dy, dx);
 }
 
 }  // namespace triad::TRIAD_REFERENCE

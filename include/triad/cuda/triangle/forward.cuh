@@ -199,8 +199,8 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
           if (l < count && inside && at.masked(i0 + i, l0 + l, j0 + j)) score[l] = p.fill;
           if (!at.open(i0 + i, l0 + l, j0 + j)) score[l] = -::cuda::std::numeric_limits<T>::infinity();
         }
-        top =
-            ::cuda::std::fmax(score[l], top);  // one instruction; a NaN does not count here, and reaches the sum below
+        // fmax is one instruction.  A NaN does not count here, and reaches the sum below.
+        top = ::cuda::std::fmax(score[l], top);
       }
       state.maximum[r] = top > state.maximum[r] ? top : state.maximum[r];
       T factor = 1;
@@ -219,7 +219,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
       }
       if (p.threshold == 0 || !inside) continue;
       keeper const keep(p);  // made for each chunk, because a stored keeper would take registers from the sums
-      TRIAD_NO_UNROLL
+      TRIAD_NO_UNROLL        // unrolled code would be too long
       for (int l = 0; l < count; ++l)
         if (!keep.keeps(at.element(i0 + i, l0 + l, j0 + j))) s.p[l][i][j] = 0;
     }

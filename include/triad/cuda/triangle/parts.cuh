@@ -74,8 +74,8 @@ TRIAD_DEVICE quad<T> times(quad<T> x, T w) {
 }
 
 /// Returns e^x.  In float, the rounding of x log2(e) causes a relative error of at most 1e-5 if x is above -87.  Only
-/// tiny weights have an error of this size.  On a device, smaller results are 0: results below 2^-126, which have fewer
-/// bits, would take three more instructions.
+/// tiny weights have an error of this size.  On a device, results below 2^-126 are 0 (x below about -87.3): they have
+/// fewer bits, and would take three more instructions.
 template <class T>
 TRIAD_DEVICE T exponential(T x) {
   if constexpr (std::is_same_v<T, float>) {
