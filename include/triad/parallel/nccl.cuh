@@ -148,10 +148,9 @@ class nccl {
   /// construction.
   template <class T>
   void exchange(cuda::backend& ex, int partner, vec<T const> mine, vec<T> theirs) {
-    TRIAD_EXPECTS(
-        ex.stream() == stream_,
-        "nccl: the rows' backend works in another stream than the backend that nccl was made with did then; call "
-        "queue_in with that stream");
+    TRIAD_EXPECTS(ex.stream() == stream_,
+                  "nccl: rows of a backend in another stream, expected the backend that it was made with, in the "
+                  "stream that it had then; call queue_in with that stream");
     exchange(partner, mine.data_handle(), static_cast<std::size_t>(mine.extent(0)), theirs.data_handle(),
              static_cast<std::size_t>(theirs.extent(0)));
   }
