@@ -32,11 +32,13 @@ struct keep_source {
          d0 = _mm512_add_epi64(c0, _mm512_set1_epi64(1));
     auto c1 = word(begin[1]), c2 = word(begin[2]), c3 = word(begin[3]), d1 = c1, d2 = c2, d3 = c3;
     auto k0 = word(static_cast<std::uint32_t>(key)), k1 = word(static_cast<std::uint32_t>(key >> 32));
+    // Instructions for all lanes.  The intrinsics without masks start from undefined registers, of which g++ 12 warns.
+    constexpr __mmask8 all = 0xff;
     auto const turn = [&](auto& w0, auto& w1, auto& w2, auto& w3) __attribute__((always_inline)) {
-      auto const a = _mm512_mul_epu32(w0, ma), b = _mm512_mul_epu32(w2, mb);
-      w0 = _mm512_ternarylogic_epi64(_mm512_srli_epi64(b, 32), w1, k0, 0x96);  // exclusive or of three
+      auto const a = _mm512_maskz_mul_epu32(all, w0, ma), b = _mm512_maskz_mul_epu32(all, w2, mb);
+      w0 = _mm512_ternarylogic_epi64(_mm512_maskz_srli_epi64(all, b, 32), w1, k0, 0x96);  // exclusive or of three
       w1 = b;
-      w2 = _mm512_ternarylogic_epi64(_mm512_srli_epi64(a, 32), w3, k1, 0x96);
+      w2 = _mm512_ternarylogic_epi64(_mm512_maskz_srli_epi64(all, a, 32), w3, k1, 0x96);
       w3 = a;
     };
     for (int round = 0; round < 10; ++round) {
