@@ -88,4 +88,12 @@ TEST_CASE("the tree machine's cosine and exponential follow the loop of its prog
 
 TEST_CASE("a constant rate is constant") { CHECK(constant_rate{0.5}.rate(0) == constant_rate{0.5}.rate(1000)); }
 
+TEST_CASE("a constant rate rises linearly over its warm-up") {
+  constant_rate const schedule{0.5, 4};
+  CHECK(schedule.rate(0) == 0);
+  CHECK(schedule.rate(1) == 0.125);
+  CHECK(schedule.rate(4) == 0.5);
+  CHECK(schedule.rate(1000) == 0.5);
+}
+
 }  // namespace train_schedule_tests

@@ -92,9 +92,9 @@ class translator_training final : public training {
   double rate(std::int64_t update) override {
     auto const& o = options_;
     if (o.schedule == "linear") return linear_rate(o, updates(), update);
-    if (o.schedule == "constant") return update < o.warmup ? o.rate * static_cast<double>(update) / o.warmup : o.rate;
-    inverse_sqrt const root{o.rate, 0, static_cast<double>(std::max(1, o.warmup))};
-    return root.rate(static_cast<std::uint64_t>(update));
+    auto const k = static_cast<std::uint64_t>(update);
+    if (o.schedule == "constant") return constant_rate{o.rate, static_cast<double>(o.warmup)}.rate(k);
+    return inverse_sqrt{o.rate, 0, static_cast<double>(std::max(1, o.warmup))}.rate(k);
   }
 
   double validate() override {

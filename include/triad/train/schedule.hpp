@@ -1,6 +1,7 @@
 // Learning rate schedules.  Each schedule is a small struct with a function rate(update).  Updates count from 0.
 // SPDX-License-Identifier: Apache-2.0
 //
+//   constant_rate   peak min(1, k / w), and peak if w is 0
 //   linear_warmup   peak k / w for k < w, then peak (n - k) / (n - w), but at least 0.  The first rate is 0 if w > 0.
 //   cosine_warmup   peak min(1, (k + 1) / w) (f + (1 - f) (1 + cos(pi k / n)) / 2) for k < n, then peak f
 //   inverse_sqrt    initial + k (peak - initial) / w for k < w, then peak sqrt(w / k);  w > 0
@@ -25,11 +26,14 @@
 
 namespace triad {
 
-/// A constant rate.
+/// Linear from 0 to `peak` over `warmup` updates, then constant.
 struct constant_rate {
-  double peak = 1e-3;
+  double peak = 1e-3, warmup = 0;
 
-  double rate(std::uint64_t) const { return peak; }
+  double rate(std::uint64_t update) const {
+    auto const k = static_cast<double>(update);
+    return k < warmup ? peak * k / warmup : peak;
+  }
 };
 
 /// Linear from 0 to `peak` over `warmup` updates, then linear to 0 at update `total`.  `total` must be given, and may
