@@ -8,20 +8,24 @@ report=$log/report.md
 failures=0
 deadline=0
 
+# Unpacks the packed programs, unless they are unpacked already.
+unpack_programs() {
+  if [[ ! -f $state.tar.xz || (-d $state/bin && ! -e $state.unpacking) ]]; then return; fi
+  touch $state.unpacking  # until everything is unpacked: an interrupted unpacking starts again
+  if command -v xz > /dev/null; then
+    tar -C build -xJf $state.tar.xz
+  elif command -v python3 > /dev/null; then
+    python3 -m tarfile -e $state.tar.xz build
+  else
+    echo "gpu: neither xz nor python3 is here to unpack $state.tar.xz: install xz-utils" >&2 && exit 2
+  fi
+  rm -f $state.unpacking
+}
+
 begin_stage() {  # NAME: unpacks the programs, and then starts the stage's time
+  if [[ $1 != prebuild && $1 != pack ]]; then unpack_programs; fi
   deadline=$((SECONDS + ${TRIAD_GPU_STAGE_SECONDS:-${seconds[$1]:-480}}))
   if [[ $1 == prebuild || $1 == pack ]]; then return; fi
-  if [[ -f $state.tar.xz && (! -d $state/bin || -e $state.unpacking) ]]; then
-    touch $state.unpacking  # until everything is unpacked: an interrupted unpacking starts again
-    if command -v xz > /dev/null; then
-      tar -C build -xJf $state.tar.xz
-    elif command -v python3 > /dev/null; then
-      python3 -m tarfile -e $state.tar.xz build
-    else
-      echo "gpu: neither xz nor python3 is here to unpack $state.tar.xz: install xz-utils" >&2 && exit 2
-    fi
-    rm -f $state.unpacking
-  fi
   mkdir -p "$log"
   # Appends the toolkit's libraries, or those of Python's packages, after our own.
   local folders=("$PWD/$state/lib" /usr/local/cuda/lib64) folder
@@ -33,7 +37,6 @@ for path in nvidia.__path__: print("\n".join(glob.glob(path + "/*/lib")))' 2> /d
       export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$folder
     fi
   done
-  deadline=$((SECONDS + ${TRIAD_GPU_STAGE_SECONDS:-${seconds[$1]:-480}}))
   say ""
   say "## $1, $(date -u +%F\ %H:%M), commit $(commit)"
   say ""
