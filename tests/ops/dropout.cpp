@@ -28,55 +28,58 @@ using test::random_values;
 using test::rows_of;
 using test::sizes;
 
-TEMPLATE_TEST_CASE("dropout multiplies what it keeps by one over the share kept, and its gradient is the same map", "",
-                   TRIAD_TEST_TYPES) {
-  using T = typename TestType::scalar;
-  typename TestType::backend ex;
+/// Calls f(size, mask) for every size of a matrix, and for rates that keep all, some and no elements.
+template <class F>
+void each_mask(F&& f) {
   std::uint64_t const step = 2;
   for (auto const s : sizes)
     for (double rate : {0.0, 0.25, 1.0}) {
       CAPTURE(s.rows, s.columns, rate);
-      dropout_mask const mask{rate, 3, 4, &step};
-      auto const x = random_values<T>(s.rows * s.columns, 1);
-      auto y = x, dx = x;
-      dropout(ex, mask, rows_of(x, s), rows_of(y, s));
-      dropout_grad(ex, mask, rows_of(std::as_const(dx), s), rows_of(dx, s));
-      CHECK(y == dx);
-      for (index_t r = 0; r < s.rows; ++r)
-        for (index_t c = 0; c < s.columns; ++c)
-          REQUIRE(rows_of(y, s)(r, c) ==
-                  (mask.keeps(dropout_element(r, c, s.columns)) ? rows_of(x, s)(r, c) * T(mask.scale()) : T(0)));
+      f(s, dropout_mask{rate, 3, 4, &step});
     }
+}
+
+TEMPLATE_TEST_CASE("dropout multiplies what it keeps by one over the share kept, and its gradient is the same map", "",
+                   TRIAD_TEST_TYPES) {
+  using T = typename TestType::scalar;
+  typename TestType::backend ex;
+  each_mask([&](auto const s, dropout_mask const& mask) {
+    auto const x = random_values<T>(s.rows * s.columns, 1);
+    auto y = x, dx = x;
+    dropout(ex, mask, rows_of(x, s), rows_of(y, s));
+    dropout_grad(ex, mask, rows_of(std::as_const(dx), s), rows_of(dx, s));
+    CHECK(y == dx);
+    for (index_t r = 0; r < s.rows; ++r)
+      for (index_t c = 0; c < s.columns; ++c)
+        REQUIRE(rows_of(y, s)(r, c) ==
+                (mask.keeps(dropout_element(r, c, s.columns)) ? rows_of(x, s)(r, c) * T(mask.scale()) : T(0)));
+  });
 }
 
 TEMPLATE_TEST_CASE("dropout of a function is the function and then dropout, and so are their gradients", "",
                    TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
-  std::uint64_t const step = 2;
-  for (auto const s : sizes)
-    for (double rate : {0.0, 0.25, 1.0}) {
-      CAPTURE(s.rows, s.columns, rate);
-      dropout_mask const mask{rate, 3, 4, &step};
-      auto const x = random_values<T>(s.rows * s.columns, 1), dy = random_values<T>(s.rows * s.columns, 2);
-      auto y = x, expected = x, dx = x, d_expected = x;
-      transform(ex, gelu{}, rows_of(x, s), rows_of(expected, s));
-      dropout(ex, mask, rows_of(std::as_const(expected), s), rows_of(expected, s));
-      dropout(ex, mask, gelu{}, rows_of(std::as_const(y), s), rows_of(y, s));
-      CHECK(y == expected);
-      auto z = std::vector<T>(x.size(), T(7)), of_relu = x;
-      transform(ex, relu{}, rows_of(x, s), rows_of(of_relu, s));
-      dropout(ex, mask, rows_of(std::as_const(of_relu), s), rows_of(of_relu, s));
-      dropout(ex, mask, relu{}, rows_of(x, s), rows_of(z, s));
-      CHECK(z == of_relu);
-      dropout_grad(ex, mask, rows_of(dy, s), rows_of(d_expected, s));
-      transform(ex, gelu_grad{}, rows_of(x, s), rows_of(std::as_const(d_expected), s), rows_of(d_expected, s));
-      auto in_place = dy;
-      dropout_grad(ex, mask, gelu_grad{}, rows_of(x, s), rows_of(std::as_const(in_place), s), rows_of(in_place, s));
-      CHECK(in_place == d_expected);
-      dropout_grad(ex, mask, gelu_grad{}, rows_of(x, s), rows_of(dy, s), rows_of(dx, s));
-      CHECK(dx == d_expected);
-    }
+  each_mask([&](auto const s, dropout_mask const& mask) {
+    auto const x = random_values<T>(s.rows * s.columns, 1), dy = random_values<T>(s.rows * s.columns, 2);
+    auto y = x, expected = x, dx = x, d_expected = x;
+    transform(ex, gelu{}, rows_of(x, s), rows_of(expected, s));
+    dropout(ex, mask, rows_of(std::as_const(expected), s), rows_of(expected, s));
+    dropout(ex, mask, gelu{}, rows_of(std::as_const(y), s), rows_of(y, s));
+    CHECK(y == expected);
+    auto z = std::vector<T>(x.size(), T(7)), of_relu = x;
+    transform(ex, relu{}, rows_of(x, s), rows_of(of_relu, s));
+    dropout(ex, mask, rows_of(std::as_const(of_relu), s), rows_of(of_relu, s));
+    dropout(ex, mask, relu{}, rows_of(x, s), rows_of(z, s));
+    CHECK(z == of_relu);
+    dropout_grad(ex, mask, rows_of(dy, s), rows_of(d_expected, s));
+    transform(ex, gelu_grad{}, rows_of(x, s), rows_of(std::as_const(d_expected), s), rows_of(d_expected, s));
+    auto in_place = dy;
+    dropout_grad(ex, mask, gelu_grad{}, rows_of(x, s), rows_of(std::as_const(in_place), s), rows_of(in_place, s));
+    CHECK(in_place == d_expected);
+    dropout_grad(ex, mask, gelu_grad{}, rows_of(x, s), rows_of(dy, s), rows_of(dx, s));
+    CHECK(dx == d_expected);
+  });
 }
 
 /// A backend with functions and dropout of its own, which count their calls.

@@ -55,10 +55,7 @@ struct all_gpus {
     auto& one = used[place.device];
     if (!one) {
       check(cudaSetDevice(static_cast<int>(place.device)), "choosing a device");
-      cudaStreamCaptureStatus captured{};
-      check(cudaStreamIsCapturing(static_cast<cudaStream_t>(place.stream), &captured),
-            "asking whether the call is captured");
-      TRIAD_EXPECTS(captured == cudaStreamCaptureStatusNone,
+      TRIAD_EXPECTS(!triad::cuda::is_captured(static_cast<cudaStream_t>(place.stream)),
                     "kernels: the first call on this GPU is captured in a CUDA graph, expected a call before it, which "
                     "allocates; warm up as PyTorch's documentation of CUDA graphs says");
       relaxed_captures const other_threads;

@@ -122,11 +122,6 @@ class backend {
   void synchronize() const { check(cudaStreamSynchronize(stream_), "waiting for the device"); }
 
  private:
-  static bool is_captured(cudaStream_t stream) {
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    check(cudaStreamIsCapturing(stream, &status), "asking whether work is being recorded");
-    return status != cudaStreamCaptureStatusNone;
-  }
   void move_to(cudaStream_t stream, bool ordered) {
     stream_ = stream;
     blas_.queue_in(stream);

@@ -73,23 +73,10 @@ class row_span {
 
 namespace detail {
 
-template <class T>
-struct dropout_rows {
-  static constexpr char const* name = "dropout";
-  static constexpr int threads = row_threads;
-
-  TRIAD_DEVICE void operator()(block const& b, drop_rule<T> drop, matrix<T const> x, matrix<T> y) const {
-    row_span const span(b, x.extent(0), x.extent(1), drop);
-    T v[4] = {};
-    span.each([&](int w, index_t c) { v[w] = x(span.row(), c); });
-    span.each([&](int w, index_t c) { y(span.row(), c) = drop(v[w], span.keeps(w)); });
-  }
-};
-
 /// y = keep f(x) / (1 - rate)
 template <class T, class F>
-struct dropout_of_rows {
-  static constexpr char const* name = "dropout of a function";
+struct dropout_rows {
+  static constexpr char const* name = "dropout";
   static constexpr int threads = row_threads;
   F f;
 
@@ -102,8 +89,8 @@ struct dropout_of_rows {
 };
 /// dx = f(x, keep dy / (1 - rate))
 template <class T, class F>
-struct dropout_of_rows_grad {
-  static constexpr char const* name = "dropout of a function, gradient";
+struct dropout_rows_grad {
+  static constexpr char const* name = "dropout gradient";
   static constexpr int threads = row_threads;
   F f;
 
@@ -119,30 +106,40 @@ struct dropout_of_rows_grad {
   }
 };
 
+struct unchanged {
+  template <class T>
+  TRIAD_DEVICE T operator()(T x) const {
+    return x;
+  }
+};
+
+/// Runs a kernel for the spans of x.
+template <class Kernel, class T, class... Matrices>
+void launch_spans(backend& ex, Kernel const& kernel, dropout_mask mask, matrix<T const> x, Matrices const&... others) {
+  launch(ex, kernel, blocks_for(spans_of(x.extent(0), x.extent(1)), row_warps), drop_rule<T>(mask), x, others...);
+}
+
 }  // namespace detail
+
+template <class T>
+void do_dropout(backend& ex, dropout_mask mask, matrix<T const> x, matrix<T> y) {
+  detail::launch_spans(ex, detail::dropout_rows<T, detail::unchanged>{}, mask, x, y);
+}
 
 /// A derived backend may have functions or dropout of its own, so it computes one after the other.
 template <std::derived_from<backend> Ex, class F, class T>
 void do_dropout_of(Ex& ex, dropout_mask mask, F f, matrix<T const> x, matrix<T> y) {
   if constexpr (std::same_as<Ex, backend>)
-    launch(ex, detail::dropout_of_rows<T, F>{f}, blocks_for(spans_of(x.extent(0), x.extent(1)), row_warps),
-           drop_rule<T>(mask), x, y);
+    detail::launch_spans(ex, detail::dropout_rows<T, F>{f}, mask, x, y);
   else
     dropout_of_by_parts(ex, mask, f, x, y);
 }
 template <std::derived_from<backend> Ex, class F, class T>
 void do_dropout_of_grad(Ex& ex, dropout_mask mask, F f, matrix<T const> x, matrix<T const> dy, matrix<T> dx) {
   if constexpr (std::same_as<Ex, backend>)
-    launch(ex, detail::dropout_of_rows_grad<T, F>{f}, blocks_for(spans_of(x.extent(0), x.extent(1)), row_warps),
-           drop_rule<T>(mask), x, dy, dx);
+    detail::launch_spans(ex, detail::dropout_rows_grad<T, F>{f}, mask, x, dy, dx);
   else
     dropout_of_grad_by_parts(ex, mask, f, x, dy, dx);
-}
-
-template <class T>
-void do_dropout(backend& ex, dropout_mask mask, matrix<T const> x, matrix<T> y) {
-  launch(ex, detail::dropout_rows<T>{}, blocks_for(spans_of(x.extent(0), x.extent(1)), row_warps), drop_rule<T>(mask),
-         x, y);
 }
 
 }  // namespace triad::cuda

@@ -44,10 +44,8 @@ class staging {
   /// Queues a copy.  The caller may change `from` as soon as the function returns.  Throws contract_violation while the
   /// stream is recorded, because each replay would copy the bytes of the recording again.
   void copy(void* to, void const* from, std::size_t bytes) {
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    check(cudaStreamIsCapturing(stream_, &status), "asking whether work is being recorded");
     TRIAD_EXPECTS(
-        status == cudaStreamCaptureStatusNone,
+        !is_captured(stream_),
         "cuda: a copy from the host inside recorded work, expected none; make it before the work is recorded");
     for (std::size_t done = 0; done < bytes;) {
       if (used_ == half) change_half();

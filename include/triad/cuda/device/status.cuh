@@ -57,4 +57,11 @@ inline void check(cudaError_t status, char const* doing, char const* file = __bu
   detail::failed("CUDA", doing, answer, file, line);
 }
 
+/// Whether work in the stream is being recorded in a CUDA graph, instead of queued.
+inline bool is_captured(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), "asking whether work is being recorded");
+  return status != cudaStreamCaptureStatusNone;
+}
+
 }  // namespace triad::cuda
