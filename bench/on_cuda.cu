@@ -1,5 +1,5 @@
 // triad-bench-cuda runs the benchmarks on a GPU.  They have the same names as in triad-bench.  Options: --filter=REGEX,
-// --precision=float32|tf32x3|tf32|bf16, --list, --once
+// --precision=float32|tf32x3|tf32|f16|bf16, --list, --once
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every result is checked before it is timed.  The check compares the results of a smaller problem with the reference
@@ -260,7 +260,7 @@ std::vector<benchmark> all() {
 }
 
 int usage() {
-  std::fputs("usage: triad-bench-cuda [--filter=REGEX] [--precision=float32|tf32x3|tf32|bf16] [--list] [--once]\n",
+  std::fputs("usage: triad-bench-cuda [--filter=REGEX] [--precision=float32|tf32x3|tf32|f16|bf16] [--list] [--once]\n",
              stderr);
   return 2;
 }
@@ -276,6 +276,8 @@ int run(int argc, char** argv) {
     else if (option == "--precision=tf32")
       // There are a dozen products in sequence, each with an error of 5e-4.
       how = triad::cuda::arithmetic::tf32, tolerance = 1e-2;
+    else if (option == "--precision=f16")
+      how = triad::cuda::arithmetic::f16, tolerance = 1e-2;
     else if (option == "--precision=bf16")
       how = triad::cuda::arithmetic::bf16, tolerance = 1e-1;  // each product has an error of 4e-3
     else if (option.starts_with("--filter="))

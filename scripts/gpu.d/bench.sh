@@ -6,7 +6,7 @@ stage_bench() {
   step bench "$(bin triad-bench-cuda)" ${names[0]+--filter="${names[0]}"} || true
   if ! $dry_run; then sed 's/^/    /' "$log/bench.log" | tee -a "$report"; fi
   local how
-  for how in tf32x3 tf32 bf16; do
+  for how in tf32x3 tf32 f16 bf16; do
     step "bench-$how" "$(bin triad-bench-cuda)" --precision=$how \
       --filter='clutrr_step|train/b:1/n:(128|256)/d:200|layer/train/b:400|^triangle/.*/b:1/n:512' || true
     if ! $dry_run; then sed 's/^/    /' "$log/bench-$how.log" | tee -a "$report"; fi

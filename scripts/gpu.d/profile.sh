@@ -24,7 +24,7 @@ stage_profile() {
   for shape in b:1/n:512/d:128 b:1/n:128/d:200 b:400/n:5/d:200 b:40/n:16 b:10/n:32/d:200; do
     profiled "${shape//[:\/]/-}" "--set full" "^triangle/train/$shape"
   done
-  for how in tf32x3 tf32 bf16; do
+  for how in tf32x3 tf32 f16 bf16; do
     profiled "b-1-n-512-$how" "--set full" "^triangle/train/b:1/n:512/d:128" --precision=$how
   done
   # One pass over each kernel. The time to launch is not included.

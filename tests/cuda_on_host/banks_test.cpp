@@ -98,9 +98,10 @@ constexpr auto float32 = product_path::exact, rounded_factors = product_path::te
 
 // ---- forward --------------------------------------------------------------------------------------------------------
 
-template <class T, int Width, bool OwnKey = false, bool RightValue = true, product_path Path = float32>
+template <class T, int Width, bool OwnKey = false, bool RightValue = true, product_path Path = float32,
+          arithmetic Factors = arithmetic::float32>
 column forward_column() {
-  using kernel = forward_kernel<T, Width, OwnKey, RightValue, Path>;
+  using kernel = forward_kernel<T, Width, OwnKey, RightValue, Path, Factors>;
   using place = typename kernel::place;
   auto const room = std::make_unique<typename kernel::shared>();
   auto const& s = *room;
@@ -130,12 +131,18 @@ column forward_column() {
   c.push_back({"softmax: scores of one l", ones([&](int t) {
                  return t < kernel::tile_i * kernel::tile_j ? &s.p[0][t / kernel::tile_j][t % kernel::tile_j] : nullptr;
                })});
-  c.push_back({"values: v1(i, l)", quads([&](int t) { return &s.left[0][place(t).row(0)][place(t).channel(0)]; })});
+  auto const values = [&](auto const& f) { return worst<T>(s, threads, kernel::halves ? 2 : 4, f); };
+  c.push_back({"values: v1(i, l)", values([&](int t) { return &s.left[0][place(t).row(0)][place(t).channel(0)]; })});
   if constexpr (RightValue)
     c.push_back(
-        {"values: v2(l, j)", quads([&](int t) { return &s.right[0][place(t).column(0)][place(t).channel(0)]; })});
+        {"values: v2(l, j)", values([&](int t) { return &s.right[0][place(t).column(0)][place(t).channel(0)]; })});
   c.push_back({"values: p(i, l, j)", quads([&](int t) { return &s.p[0][place(t).row(0)][place(t).column(0)]; })});
   return c;
+}
+
+template <int Width>
+column in_f16() {
+  return forward_column<float, Width, false, true, float32, arithmetic::f16>();
 }
 
 // ---- backward -------------------------------------------------------------------------------------------------------
@@ -311,11 +318,12 @@ TEST_CASE("ways of a bank are counted as a device serves threads: 32 at 4 bytes,
 }
 
 TEST_CASE("what the tables of the tiled triangle kernels say of banks is so") {
-  check_table("triangle/forward.cuh",
-              {forward_column<float, 16>(), forward_column<float, 32>(), forward_column<float, 64>(),
-               forward_column<float, 128>(), forward_column<double, 16>(), forward_column<double, 32>(),
-               forward_column<double, 64>(), forward_column<float, 64, false, false>(),
-               forward_column<float, 64, true, true>(), forward_column<float, 64, false, true, rounded_factors>()});
+  check_table(
+      "triangle/forward.cuh",
+      {forward_column<float, 16>(), forward_column<float, 32>(), forward_column<float, 64>(),
+       forward_column<float, 128>(), forward_column<double, 16>(), forward_column<double, 32>(),
+       forward_column<double, 64>(), forward_column<float, 64, false, false>(), forward_column<float, 64, true, true>(),
+       forward_column<float, 64, false, true, rounded_factors>(), in_f16<32>(), in_f16<64>()});
   check_table("triangle/backward.cuh",
               {backward_column<float, 16>(), backward_column<float, 32>(), backward_column<float, 64>(),
                backward_column<float, 128>(), backward_column<double, 16>(), backward_column<double, 32>(),

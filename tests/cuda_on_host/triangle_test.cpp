@@ -1,6 +1,6 @@
 // Tests triangular attention on the CUDA backend. Compares every form, size, width, mask and dropout rate with the
 // reference in double.
-// Tests cuda/triangle/, cuda/device/tile_product.cuh and cuda/device/tensor_core.cuh.
+// Tests cuda/triangle/, cuda/device/tile_product.cuh, cuda/device/half_pair.cuh and cuda/device/tensor_core.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cuda/triangle.cuh"
 
@@ -335,6 +335,19 @@ TEST_CASE("scores in three parts of tf32 have the error of float32") {
     }
 }
 
+TEST_CASE("values in f16 have the error of numbers of 10 bits") {
+  auto causal_one = causal({{18, 5, 33}, 16, 1, triangle_form::full, 0.2, -9, 0.2}, {0, 2, 11});
+  for (auto const& z : {shape{{18, 5, 33}, 9, 2}, causal_one, shape{{17, 40}, 30, 1, triangle_form::full, 0.2, -9, 0.2},
+                        shape{{33}, 50, 1}, shape{{130}, 6, 1}}) {
+    CAPTURE(z);
+    compared const both(z, triad::cuda::arithmetic::f16);
+    CHECK(both.of(0) <= 2e-3);  // a term has five roundings of 2^-11
+    CHECK(both.of(0) > tolerance<float>);
+    for (index_t part : {1, 2}) CHECK(both.of(part) <= 2e-3);  // they read the output: ds has do . o
+    for (index_t part : {3, 4}) CHECK(both.of(part) <= tolerance<float>);
+  }
+}
+
 // Returns the output and the gradients. The products for scores are computed on the path `Path`.
 template <int Width, bool RightValue, triad::cuda::product_path Path, triad::cuda::arithmetic Factors>
 std::vector<double> made_on(shape const& z) {
@@ -404,9 +417,13 @@ TEST_CASE("what has no scores of rounded factors is exact with any arithmetic", 
   for (auto const& z : {shape{{16, 3}, 5, 2}, shape{{18}, 5, 1, triangle_form::attention_ablation}, shape{{17}, 65, 1},
                         shape{{3}, 5, 1, triangle_form::flat}}) {
     CAPTURE(z);
-    compared const both(z, triad::cuda::arithmetic::bf16);
-    CHECK(distance(both.exact, both.found) <= tolerance<float>);
+    for (auto how : {triad::cuda::arithmetic::bf16, triad::cuda::arithmetic::f16}) {
+      compared const both(z, how);
+      CHECK(distance(both.exact, both.found) <= tolerance<float>);
+    }
   }
+  compared const one_value({{18}, 5, 1, triangle_form::value_ablation}, triad::cuda::arithmetic::f16);
+  CHECK(distance(one_value.exact, one_value.found) <= tolerance<float>);
 }
 
 TEST_CASE("dropout of triangles from the 2^34th element on is that of the reference", "") {

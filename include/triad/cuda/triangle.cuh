@@ -19,8 +19,10 @@
 //
 // The arithmetic is exact float32 by default.  With tf32x3, tf32 or bf16, the products q . k, dq and dk of some graphs
 // have factors that are rounded to this precision (tile_product.cuh).  The rounded factors are q, k and ds.  Factors
-// are rounded for graphs of more than 16 nodes with heads of up to 64 columns, if the attention is not ablated.  All
-// other arithmetic stays exact.
+// are rounded for graphs of more than 16 nodes with heads of up to 64 columns, if the attention is not ablated.  With
+// f16, these kernels sum p v1 v2 in pairs of 16-bit numbers in forward, if the values are not ablated either
+// (triangle/half_values.cuh).  All other arithmetic stays exact: on an H200, scores and gradients on tensor cores take
+// longer than exact ones, and 16 bits would lose small gradients.
 #pragma once
 
 #include <type_traits>
@@ -60,10 +62,13 @@ struct scores_by {
 };
 /// Calls f(scores_by), where scores_by says how the kernels for graphs of more than 16 nodes compute scores: on which
 /// path, and in which precision.
-template <class T, int Width, bool OwnKey, class F>
+/// Values can be summed in f16 only in forward, and only if a triangle has two values.
+template <class T, int Width, bool OwnKey, bool Halves, class F>
 void with_path(arithmetic factors, F&& f) {
   if constexpr (takes_tile_products<T, Width, OwnKey>) {
     constexpr auto cores = product_path::tensor_cores;
+    if constexpr (Halves)
+      if (factors == arithmetic::f16) return f(scores_by<product_path::exact, arithmetic::f16>());
     if (factors == arithmetic::tf32x3) return f(scores_by<cores, arithmetic::tf32x3>());
     if (factors == arithmetic::tf32) return f(scores_by<cores, arithmetic::tf32>());
     if (factors == arithmetic::bf16) return f(scores_by<cores, arithmetic::bf16>());
@@ -181,7 +186,7 @@ void do_triangle(backend& ex, triangle_options const& options, triangle_projecti
                        });
                        if (path.tiled)
                          with_width<T>(p.width, [&]<int Width>(number<Width>) {
-                           with_path<T, Width, OwnKey>(ex.arithmetic(), [&]<class Scores>(Scores) {
+                           with_path<T, Width, OwnKey, RightValue>(ex.arithmetic(), [&]<class Scores>(Scores) {
                              using kernel = forward_kernel<T, Width, OwnKey, RightValue, Scores::path, Scores::factors>;
                              index_t const rows = blocks_for(g.dims.max_nodes, kernel::tile_i),
                                            columns = blocks_for(g.dims.max_nodes, kernel::tile_j);
@@ -225,7 +230,7 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
         });
         if (path.tiled)
           with_width<T>(p.width, [&]<int Width>(number<Width>) {
-            with_path<T, Width, OwnKey>(ex.arithmetic(), [&]<class Scores>(Scores) {
+            with_path<T, Width, OwnKey, false>(ex.arithmetic(), [&]<class Scores>(Scores) {
               using kernel = backward_kernel<T, Width, OwnKey, RightValue, Scores::path, Scores::factors>;
               index_t const blocks = blocks_for(g.dims.max_nodes, kernel::tile_l);
               launch(ex, kernel(), each * blocks, p, blocks, d_out, saved, to);

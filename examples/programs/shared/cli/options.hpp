@@ -179,7 +179,7 @@ struct run_options {
   std::uint64_t seed = 1;
   int seeds = 1;
   std::string backend = "cpu";
-  std::string arithmetic = "float32";  // of the factors of matrix products: float32, bf16; on a GPU also tf32x3, tf32
+  std::string arithmetic = "float32";  // of factors of products: float32, bf16; on a GPU also tf32x3, tf32, f16
   std::string products = "auto";       // who computes products on the cpu backend: auto, blas, onednn
   int threads = 0;                     // 0: one for each processor
   int shares = 1;                      // number of parts of a batch; each process takes some of them

@@ -31,8 +31,8 @@
 
 namespace triad::cuda {
 
-/// Returns x rounded to 10 bits (tf32), to a sum of two numbers of 10 bits (tf32x3), or to 7 bits (bf16).  Ties are
-/// rounded away from zero in tf32 and tf32x3, and to even in bf16.  A NaN stays a NaN.
+/// Returns x rounded to 10 bits (tf32, f16), to a sum of two numbers of 10 bits (tf32x3), or to 7 bits (bf16).  Ties are
+/// rounded to even in bf16, and else away from zero.  A NaN stays a NaN.
 TRIAD_HOST_DEVICE inline float rounded(arithmetic how, float x) {
   auto bits = ::cuda::std::bit_cast<std::uint32_t>(x);
   if (how == arithmetic::float32 || is_nan(x)) return x;
@@ -40,7 +40,7 @@ TRIAD_HOST_DEVICE inline float rounded(arithmetic how, float x) {
     float const high = rounded(arithmetic::tf32, x);
     return high + rounded(arithmetic::tf32, x - high);
   }
-  if (how == arithmetic::tf32)
+  if (how == arithmetic::tf32 || how == arithmetic::f16)
     bits = (bits + 0x1000u) & 0xffffe000u;
   else
     bits = (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u;
@@ -80,7 +80,8 @@ struct tile_lane {
 /// left(i, k) and right(k, j) read the factors.
 template <product_path Path, arithmetic Factors, int Tiles, class A, class B>
 TRIAD_DEVICE void add_tile_product(tile_lane at, int depth, A const& left, B const& right, float (&sum)[Tiles][4]) {
-  static_assert(Factors != arithmetic::float32, "triad: a product of tiles is of rounded factors");
+  static_assert(Factors != arithmetic::float32 && Factors != arithmetic::f16,
+                "triad: a product of tiles is of rounded factors");
 #if defined(__CUDACC__)
   if constexpr (Path == product_path::tensor_cores) {
     int const g = at.lane / 4, t = at.lane % 4;

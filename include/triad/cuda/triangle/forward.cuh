@@ -40,28 +40,30 @@
 // In float, the inner loops have no bank conflict, except for q with own keys, where neighbouring threads read q of two
 // l.
 //
-//   columns of a head                                      16   32   64  128   16   32   64   64   64   64
-//   copies of 16 bytes                                      2    1    1    1    2    2    2    1    1    1
-//   copies of 8 bytes                                       3    2    2    2    4    4    4    2    2    2
-//   scores: q(i, l)                                         1    1    1    1    1    1    1    1    2    -
-//   scores: k(l, j)                                         1    1    1    1    1    1    1    1    -    -
-//   scores: stored                                          1    2    1    2    1    1    1    1    2    -
-//   softmax: scores of one l                                1    1    2    2    1    1    1    2    2    2
-//   values: v1(i, l)                                        1    1    1    1    2    2    2    1    1    1
-//   values: v2(l, j)                                        1    1    1    1    2    2    2    -    1    1
-//   values: p(i, l, j)                                      1    1    1    1    2    2    2    1    1    1
-//   scores: k(i, j)                                         -    -    -    -    -    -    -    -    1    -
-//   scores: q(i, l), a product of tiles                     -    -    -    -    -    -    -    -    -    1
-//   scores: k(l, j), a product of tiles                     -    -    -    -    -    -    -    -    -    1
-//   scores: stored by a product of tiles                    -    -    -    -    -    -    -    -    -    2
+//   columns of a head                                      16   32   64  128   16   32   64   64   64   64   32   64
+//   copies of 16 bytes                                      2    1    1    1    2    2    2    1    1    1    1    1
+//   copies of 8 bytes                                       3    2    2    2    4    4    4    2    2    2    2    2
+//   scores: q(i, l)                                         1    1    1    1    1    1    1    1    2    -    1    1
+//   scores: k(l, j)                                         1    1    1    1    1    1    1    1    -    -    1    1
+//   scores: stored                                          1    2    1    2    1    1    1    1    2    -    2    1
+//   softmax: scores of one l                                1    1    2    2    1    1    1    2    2    2    1    2
+//   values: v1(i, l)                                        1    1    1    1    2    2    2    1    1    1    1    1
+//   values: v2(l, j)                                        1    1    1    1    2    2    2    -    1    1    1    1
+//   values: p(i, l, j)                                      1    1    1    1    2    2    2    1    1    1    1    1
+//   scores: k(i, j)                                         -    -    -    -    -    -    -    -    1    -    -    -
+//   scores: q(i, l), a product of tiles                     -    -    -    -    -    -    -    -    -    1    -    -
+//   scores: k(l, j), a product of tiles                     -    -    -    -    -    -    -    -    -    1    -    -
+//   scores: stored by a product of tiles                    -    -    -    -    -    -    -    -    -    2    -    -
 //
-//   Columns one to four are for float, and the next three are for double.  The last three are for float: one without
-//   v2, one with own keys (a key for each edge), and one with scores as products of tiles.  Copies of 8 bytes are for
-//   float rows aligned to 8 bytes (heads of 50 columns) and for double rows aligned to 8 bytes.
+//   Columns one to four are for float, and the next three are for double.  The last five are for float: one without
+//   v2, one with own keys (a key for each edge), one with scores as products of tiles, and two with values in f16
+//   (half_values.cuh).  Copies of 8 bytes are for float rows aligned to 8 bytes (heads of 50 columns) and for double
+//   rows aligned to 8 bytes.
 //
 // Exponentials are exp(s - base).  The base is set to the maximum only if the maximum exceeds the base by more than 8.
 // So p stays below e^8, which is less than 3000.  Relative rounding errors do not depend on the size of p, and earlier
-// sums are hardly ever rescaled.
+// sums are hardly ever rescaled.  With values in f16, the base is set to the maximum plus 2 if the maximum exceeds the
+// base.  So p is at most 1, and the p of the maximum is at least e^-2.
 #pragma once
 
 #include "triad/cuda/device/tile_product.cuh"
@@ -112,6 +114,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
       else
         follow_softmax<false>(b, s, p, at, i0, l0, j0, count, state);
       b.wait_for_copies<1>();  // copies of queries and keys may still be running
+      if constexpr (base::halves) base::round_values(b, s, p.width);
       b.sync();
       if (live) accumulate(s, mine, count, sum);
       b.sync();
@@ -204,9 +207,11 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
       }
       state.maximum[r] = top > state.maximum[r] ? top : state.maximum[r];
       T factor = 1;
-      if (top > state.base[r] + 8) {
-        factor = exponential(state.base[r] - top);
-        state.base[r] = top;
+      // In float, p may grow to e^8.  In 16 bits, p is at most 1.
+      constexpr T slack = base::halves ? 0 : 8, lead = base::halves ? 2 : 0;
+      if (top > state.base[r] + slack) {
+        factor = exponential(state.base[r] - (top + lead));
+        state.base[r] = top + lead;
         state.sum[r] *= factor;
         moved = true;
       }
@@ -215,7 +220,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
       for (int l = 0; l < tile_l; ++l) {
         T const e = exponential(score[l] - state.base[r]);
         state.sum[r] += e;
-        s.p[l][i][j] = Whole || inside ? e : T(0);
+        s.p[l][i][j] = Whole || inside ? stored(e) : T(0);
       }
       if (p.threshold == 0 || !inside) continue;
       keeper const keep(p);  // made for each chunk, because a stored keeper would take registers from the sums
@@ -225,6 +230,13 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
     }
     auto const which = b.ballot(moved);
     if (b.lane() == 0) s.moved[b.row()] = which != 0;
+  }
+  /// The weight e as accumulate() reads it: as it is, or as a pair of 16-bit numbers.
+  TRIAD_DEVICE static T stored(T e) {
+    if constexpr (base::halves)
+      return as_float(rounded_pair(e, e));
+    else
+      return e;
   }
   TRIAD_DEVICE static void finish_softmax(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0,
                                           int j0, softmax_state const& state, matrix<T> maximum,
@@ -255,6 +267,12 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
         for (int q = 0; q < thread_quads; ++q) sum[r][t + e][q] = times(sum[r][t + e][q], factor.at[e]);
       }
     }
+    if constexpr (base::halves)
+      add_halves(s, at, count, sum);
+    else
+      add_values(s, at, count, sum);
+  }
+  TRIAD_DEVICE static void add_values(shared const& s, place const& at, int count, sums& sum) {
     for (int l = 0; l < count; ++l) {
       quad<T> right[thread_j] = {};
       if constexpr (RightValue) {
@@ -280,6 +298,28 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
         }
       }
     }
+  }
+  /// Adds the sums of a chunk, which are computed in 16 bits.
+  TRIAD_DEVICE static void add_halves(shared const& s, place const& at, int count, sums& sum) {
+    half_quad part[thread_i][thread_j] = {};
+    for (int l = 0; l < count; ++l) {
+      half_quad right[thread_j];
+      TRIAD_UNROLL
+      for (int t = 0; t < thread_j; ++t) right[t] = halves_at(&s.right[l][at.column(t)][at.channel(0)]);
+      TRIAD_UNROLL
+      for (int r = 0; r < thread_i; ++r) {
+        half_quad const left = halves_at(&s.left[l][at.row(r)][at.channel(0)]);
+        TRIAD_UNROLL
+        for (int t = 0; t < thread_j; t += 4) {
+          quad<T> const p = quad_at(&s.p[l][at.row(r)][at.column(t)]);
+          TRIAD_UNROLL
+          for (int e = 0; e < 4; ++e) add(part[r][t + e], as_pair(p.at[e]), left, right[t + e]);
+        }
+      }
+    }
+    TRIAD_UNROLL
+    for (int r = 0; r < thread_i; ++r) TRIAD_UNROLL
+    for (int t = 0; t < thread_j; ++t) add(sum[r][t][0], part[r][t]);
   }
 };
 

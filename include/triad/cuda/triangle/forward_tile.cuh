@@ -10,6 +10,7 @@
 
 #include "triad/cuda/device/launch.cuh"
 #include "triad/cuda/device/tile_product.cuh"
+#include "triad/cuda/triangle/half_values.cuh"
 #include "triad/cuda/triangle/parts.cuh"
 
 namespace triad::cuda::triangles {
@@ -44,6 +45,7 @@ struct forward_tile {
   static_assert(tile_i * tile_j * Width == 64 * threads,
                 "triad: a thread of the triangle's forward kernel has 64 accumulators in registers");
   static constexpr bool of_tiles = Path != product_path::exact;  // whether scores are products of tiles
+  static constexpr bool halves = Factors == arithmetic::f16;     // whether values are summed in pairs of 16-bit numbers
   static_assert(
       !of_tiles || takes_tile_products<T, Width, OwnKey>,
       "triad: scores are products of tiles in float, for heads of up to 64 columns, and where keys are not own");
@@ -58,6 +60,8 @@ struct forward_tile {
     alignas(16) T factor[tile_i][tile_j];         // the factor that rescales earlier sums
     int moved[threads / warp];                    // whether some factor of the warp is not 1
   };
+  static_assert(!halves || (std::is_same_v<T, float> && !of_tiles && RightValue && tile_l <= 8),
+                "triad: values in f16 are sums of up to 8 middle nodes, for float and two values, with exact scores");
   static_assert(
       sizeof(shared) <= most_shared_bytes,
       "triad: a tile of the triangle's forward kernel is larger than the 163 KiB of shared memory of a block");
@@ -104,6 +108,11 @@ struct forward_tile {
     start_left(b, s.left, at.left, at, i0, l0, at.width);
     if constexpr (RightValue) start_right(b, s.right, at.right, at, l0, j0, at.width);
     b.end_copies();
+  }
+  /// Rounds the values that this thread has copied.  The caller has waited for its own copies.
+  TRIAD_DEVICE static void round_values(block const& b, shared& s, int width) {
+    round_rows<threads, Width, tile_l * tile_i, tile_i, stride, tile_i * stride>(b, width, &s.left[0][0][0]);
+    round_rows<threads, Width, tile_l * tile_j, tile_j, stride, tile_j * stride>(b, width, &s.right[0][0][0]);
   }
   /// Computes the scores of `count` middle nodes.  The scores are scaled later.
   TRIAD_DEVICE static void make_scores(block const& b, shared& s, problem<T> const& p, int count) {
