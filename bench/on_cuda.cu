@@ -15,7 +15,7 @@
 //              kernel that does not access memory
 //
 // The floor omits exponentials, memory traffic, norms, dropout, loss and Adam.  Some benchmarks only move data
-// (scatter_add_rows, transform, adam).  The floor of these is the number of bytes divided by the rate of a copy on the
+// (scatter_add_rows, transform, dropout, adam).  The floor of these is the number of bytes divided by the rate of a copy on the
 // device, which is measured on first use.  For these benchmarks the last column is in GB/s.
 //
 // With --once, a profiler can look at one run.  The work runs twice and is not recorded.  The second run is between
@@ -253,6 +253,11 @@ std::vector<benchmark> all() {
     add(std::string("transform/relu/") + (from == 0 ? "16" : "4") + "_bytes", [=](session& s, std::string const& name) {
       return run_stream(s, name, relu_on_cuda{s.ex, from}, relu_on_cuda::bytes());
     });
+  for (bool const by_parts : {false, true})
+    add(std::string("dropout/gelu/") + (by_parts ? "two_operations" : "one_pass"),
+        [=](session& s, std::string const& name) {
+          return run_stream(s, name, dropped_gelu_on_cuda{s.ex, by_parts}, dropped_gelu_on_cuda::bytes());
+        });
   add("adam/moments:alive", [](session& s, std::string const& name) {
     return run_stream(s, name, adam_on_cuda{s.ex}, adam_on_cuda::bytes());
   });

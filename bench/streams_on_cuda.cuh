@@ -11,8 +11,12 @@
 
 #include "on_cuda.cuh"
 #include "scatter_task.hpp"
+#include "triad/cuda/adam.cuh"
+#include "triad/cuda/dropout.cuh"
+#include "triad/cuda/elementwise.cuh"
 #include "triad/cuda/gather.cuh"
 #include "triad/ops/adam.hpp"
+#include "triad/ops/dropout.hpp"
 #include "triad/ops/elementwise.hpp"
 
 namespace bench {
@@ -94,6 +98,46 @@ struct relu_on_cuda {
     auto const in = x.values(), out = y.values();
     for (auto e = static_cast<std::size_t>(from); e < in.size(); ++e)
       if (out[e] != (in[e] > 0 ? in[e] : 0)) return "element " + std::to_string(e) + " is not relu's";
+    return std::nullopt;
+  }
+};
+
+/// y = drop(gelu(x)) for 40,000 rows of 256 columns: in one pass over the memory, as in a feed-forward block, or by two
+/// operations one after the other.
+struct dropped_gelu_on_cuda {
+  static constexpr index_t rows = 40'000, columns = 256;
+  static constexpr double rate = 0.1;
+  triad::cuda::backend& ex;
+  bool by_parts;
+  on_device<float> x{ex, scatter_task{rows, 1, columns}.values()},
+      y{ex, std::vector<float>(static_cast<std::size_t>(rows* columns))};
+
+  void run() {
+    using all = triad::tensor<float, triad::dyn, triad::dyn>;
+    all const from(x.view().data_handle(), rows, columns), to(y.view().data_handle(), rows, columns);
+    triad::dropout_mask const mask{rate, 5, 7};
+    if (by_parts)
+      triad::dropout_of_by_parts(ex, mask, triad::gelu(), triad::matrix<float const>(triad::as_matrix(from)),
+                                 triad::as_matrix(to));
+    else
+      triad::dropout(ex, mask, triad::gelu(), from, to);
+  }
+  /// The bytes of one pass.  Two operations move twice as many.
+  static double bytes() { return 8.0 * rows * columns; }
+  verdict check() {
+    run();
+    auto const in = x.values(), out = y.values();
+    double dropped = 0;
+    for (std::size_t e = 0; e < in.size(); ++e) {
+      double const kept = static_cast<double>(triad::gelu()(in[e])) / (1 - rate), found = static_cast<double>(out[e]);
+      if (found == 0)
+        dropped += 1;
+      else if (!(std::abs(found - kept) <= 1e-5 * (1 + std::abs(kept))))
+        return "element " + std::to_string(e) + " is " + std::to_string(found) + ", expected 0 or " +
+               std::to_string(kept);
+    }
+    double const part = dropped / static_cast<double>(in.size());
+    if (!(std::abs(part - rate) <= 0.01)) return "the part " + std::to_string(part) + " is 0, expected 0.1";
     return std::nullopt;
   }
 };
