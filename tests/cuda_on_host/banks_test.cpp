@@ -94,7 +94,7 @@ void check_table(std::string const& header, std::vector<column> const& columns) 
   CHECK(there);
 }
 
-constexpr auto float32 = product_path::exact, rounded_factors = product_path::tensor_cores;
+constexpr auto float32 = product_path::exact;
 
 // ---- forward --------------------------------------------------------------------------------------------------------
 
@@ -113,8 +113,11 @@ column forward_column() {
   c.push_back({"copies of 8 bytes", worst<T>(s, threads, sizeof(T) == 4 ? 2 : 1,
                                              [&](int t) { return &s.left[0][t / (Width / 4)][t % (Width / 4) * 4]; })});
   if constexpr (Path != float32) {
-    c.push_back({"scores: q(i, l), a product of tiles", ones([&](int t) { return &s.query[0][t % 32 / 4][t % 4]; })});
-    c.push_back({"scores: k(l, j), a product of tiles", ones([&](int t) { return &s.key[0][t % 32 / 4][t % 4]; })});
+    auto const of_lane = [](int t) { return t % 4 * kernel::terms; };  // its first term, in groups of eight
+    c.push_back(
+        {"scores: q(i, l), a product of tiles", quads([&](int t) { return &s.query[0][t % 32 / 4][of_lane(t)]; })});
+    c.push_back(
+        {"scores: k(l, j), a product of tiles", quads([&](int t) { return &s.key[0][t % 32 / 4][of_lane(t)]; })});
     c.push_back(
         {"scores: stored by a product of tiles", ones([&](int t) { return &s.p[0][t % 32 / 4][2 * (t % 4)]; })});
   } else if constexpr (OwnKey) {
@@ -132,24 +135,27 @@ column forward_column() {
                  return t < kernel::tile_i * kernel::tile_j ? &s.p[0][t / kernel::tile_j][t % kernel::tile_j] : nullptr;
                })});
   auto const values = [&](auto const& f) { return worst<T>(s, threads, kernel::halves ? 2 : 4, f); };
-  c.push_back({"values: v1(i, l)", values([&](int t) { return &s.left[0][place(t).row(0)][place(t).channel(0)]; })});
+  auto const channel = [](int t) {  // in f16, groups of eight channels are packed into the first half of their memory
+    int const first = place(t).channel(0);
+    return kernel::halves ? first / 8 * 8 + first % 8 / 2 : first;
+  };
+  c.push_back({"values: v1(i, l)", values([&](int t) { return &s.left[0][place(t).row(0)][channel(t)]; })});
   if constexpr (RightValue)
-    c.push_back(
-        {"values: v2(l, j)", values([&](int t) { return &s.right[0][place(t).column(0)][place(t).channel(0)]; })});
+    c.push_back({"values: v2(l, j)", values([&](int t) { return &s.right[0][place(t).column(0)][channel(t)]; })});
   c.push_back({"values: p(i, l, j)", quads([&](int t) { return &s.p[0][place(t).row(0)][place(t).column(0)]; })});
   return c;
 }
 
-template <int Width>
-column in_f16() {
-  return forward_column<float, Width, false, true, float32, arithmetic::f16>();
+template <int Width, arithmetic Factors>
+column rounded_column() {
+  return forward_column<float, Width, false, true, product_path::tensor_cores, Factors>();
 }
 
 // ---- backward -------------------------------------------------------------------------------------------------------
 
-template <class T, int Width, bool OwnKey = false, bool RightValue = true, product_path Path = float32>
+template <class T, int Width, bool OwnKey = false, bool RightValue = true>
 column backward_column() {
-  using kernel = backward_kernel<T, Width, OwnKey, RightValue, Path>;
+  using kernel = backward_kernel<T, Width, OwnKey, RightValue>;
   using place = typename kernel::place;
   using weights = typename kernel::weight_place;
   auto const room = std::make_unique<typename kernel::shared>();
@@ -160,12 +166,11 @@ column backward_column() {
   auto const of_rows = [&](auto const& f) { return worst<T>(s, threads / 2, 4, f); };
   column c;
   c.push_back({"weights: do(i, j)", quads([&](int t) { return &s.d_o[weights(t).i][weights(t).j * stride]; })});
-  if constexpr (Path == float32)
-    c.push_back({"weights: q(i, l)", quads([&](int t) { return &s.query[weights(t).l][weights(t).i * stride]; })});
+  c.push_back({"weights: q(i, l)", quads([&](int t) { return &s.query[weights(t).l][weights(t).i * stride]; })});
   c.push_back({"weights: v1(i, l)", quads([&](int t) { return &s.left[weights(t).l][weights(t).i * stride]; })});
   if constexpr (OwnKey)
     c.push_back({"weights: k(i, j)", quads([&](int t) { return &s.own_key[weights(t).i][weights(t).j * stride]; })});
-  else if constexpr (Path == float32)
+  else
     c.push_back({"weights: k(l, j)", quads([&](int t) { return &s.key[weights(t).l][weights(t).j * stride]; })});
   if constexpr (RightValue)
     c.push_back({"weights: v2(l, j)", quads([&](int t) { return &s.right[weights(t).l][weights(t).j * stride]; })});
@@ -180,13 +185,6 @@ column backward_column() {
   c.push_back({"columns: do(i, j)", of_rows([&](int t) { return &s.d_o[0][place(t).first * stride + place(t).c]; })});
   c.push_back({"columns: w and ds (i, l, j)", of_rows([&](int t) { return &s.w[place(t).l][place(t).first]; })});
   c.push_back({"columns: v1(i, l) and q(i, l)", of_rows([&](int t) { return &s.left[place(t).l][place(t).c]; })});
-  if constexpr (Path != float32) {
-    auto const lane = [](int t) { return t % 32; };
-    c.push_back({"dq: ds (i, l, j)", ones([&](int t) { return &s.ds[0][lane(t) / 4 * weight_stride + lane(t) % 4]; })});
-    c.push_back({"dq: k(l, j)", ones([&](int t) { return &s.key[0][lane(t) % 4 * stride + lane(t) / 4]; })});
-    c.push_back({"dk: ds (i, l, j)", ones([&](int t) { return &s.ds[0][lane(t) % 4 * weight_stride + lane(t) / 4]; })});
-    c.push_back({"dk: q(i, l)", ones([&](int t) { return &s.query[0][lane(t) % 4 * stride + lane(t) / 4]; })});
-  }
   return c;
 }
 
@@ -318,17 +316,17 @@ TEST_CASE("ways of a bank are counted as a device serves threads: 32 at 4 bytes,
 }
 
 TEST_CASE("what the tables of the tiled triangle kernels say of banks is so") {
-  check_table(
-      "triangle/forward.cuh",
-      {forward_column<float, 16>(), forward_column<float, 32>(), forward_column<float, 64>(),
-       forward_column<float, 128>(), forward_column<double, 16>(), forward_column<double, 32>(),
-       forward_column<double, 64>(), forward_column<float, 64, false, false>(), forward_column<float, 64, true, true>(),
-       forward_column<float, 64, false, true, rounded_factors>(), in_f16<32>(), in_f16<64>()});
+  check_table("triangle/forward.cuh",
+              {forward_column<float, 16>(), forward_column<float, 32>(), forward_column<float, 64>(),
+               forward_column<float, 128>(), forward_column<double, 16>(), forward_column<double, 32>(),
+               forward_column<double, 64>(), forward_column<float, 64, false, false>(),
+               forward_column<float, 64, true, true>(), rounded_column<64, arithmetic::tf32>(),
+               rounded_column<32, arithmetic::f16>(), rounded_column<64, arithmetic::f16>()});
   check_table("triangle/backward.cuh",
               {backward_column<float, 16>(), backward_column<float, 32>(), backward_column<float, 64>(),
                backward_column<float, 128>(), backward_column<double, 16>(), backward_column<double, 32>(),
                backward_column<double, 64>(), backward_column<float, 64, false, false>(),
-               backward_column<float, 64, true, true>(), backward_column<float, 64, false, true, rounded_factors>()});
+               backward_column<float, 64, true, true>()});
   check_table("triangle/backward.cuh", {own_key_column()});
 }
 

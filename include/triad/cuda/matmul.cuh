@@ -14,7 +14,7 @@
 #include "triad/core/math.hpp"
 #include "triad/cuda/backend.cuh"
 #include "triad/cuda/device/blas_lt.cuh"
-#include "triad/cuda/device/tile_product.cuh"
+#include "triad/cuda/device/rounding.cuh"
 #include "triad/cuda/dropout.cuh"
 #include "triad/ops/matmul.hpp"
 

@@ -17,12 +17,10 @@
 // product of two matrices too.  The kernels compute these products without cuBLAS.  With cuBLAS, all of p would be in
 // device memory, and each i of every graph would need one call, because graphs differ in size.
 //
-// The arithmetic is exact float32 by default.  With tf32x3, tf32 or bf16, the products q . k, dq and dk of some graphs
-// have factors that are rounded to this precision (tile_product.cuh).  The rounded factors are q, k and ds.  Factors
-// are rounded for graphs of more than 16 nodes with heads of up to 64 columns, if the attention is not ablated.  With
-// f16, these kernels sum p v1 v2 in pairs of 16-bit numbers in forward, if the values are not ablated either
-// (triangle/half_values.cuh).  All other arithmetic stays exact: on an H200, scores and gradients on tensor cores take
-// longer than exact ones, and 16 bits would lose small gradients.
+// The arithmetic is exact float32 by default, and with tf32x3.  With tf32, f16 or bf16, queries and keys are rounded for
+// graphs of more than 16 nodes with heads of up to 64 columns, if the attention is not ablated.  Forward computes their
+// scores on tensor cores (tile_product.cuh).  With f16, it also sums p v1 v2 in pairs of 16-bit numbers, if the values are
+// not ablated either (triangle/half_values.cuh).  Backward rounds the same queries and keys, and computes in float32.
 #pragma once
 
 #include <type_traits>
@@ -55,25 +53,26 @@ void with_width(index_t width, F&& f) {
   if constexpr (widest<T> >= 128) return f(number<128>());
 }
 
+/// How the forward kernels for graphs of more than 16 nodes compute.
 template <product_path Path, arithmetic Factors>
-struct scores_by {
+struct computed_by {
   static constexpr product_path path = Path;
   static constexpr arithmetic factors = Factors;
 };
-/// Calls f(scores_by), where scores_by says how the kernels for graphs of more than 16 nodes compute scores: on which
-/// path, and in which precision.
-/// Values can be summed in f16 only in forward, and only if a triangle has two values.
-template <class T, int Width, bool OwnKey, bool Halves, class F>
+/// Calls f(computed_by).  tf32x3 has the error of float32 and is slower here, so it is float32.
+template <class T, int Width, bool OwnKey, class F>
 void with_path(arithmetic factors, F&& f) {
-  if constexpr (takes_tile_products<T, Width, OwnKey>) {
+  if constexpr (rounds_scores<T, Width, OwnKey>) {
     constexpr auto cores = product_path::tensor_cores;
-    if constexpr (Halves)
-      if (factors == arithmetic::f16) return f(scores_by<product_path::exact, arithmetic::f16>());
-    if (factors == arithmetic::tf32x3) return f(scores_by<cores, arithmetic::tf32x3>());
-    if (factors == arithmetic::tf32) return f(scores_by<cores, arithmetic::tf32>());
-    if (factors == arithmetic::bf16) return f(scores_by<cores, arithmetic::bf16>());
+    if (factors == arithmetic::tf32) return f(computed_by<cores, arithmetic::tf32>());
+    if (factors == arithmetic::f16) return f(computed_by<cores, arithmetic::f16>());
+    if (factors == arithmetic::bf16) return f(computed_by<cores, arithmetic::bf16>());
   }
-  f(scores_by<product_path::exact, arithmetic::float32>());
+  f(computed_by<product_path::exact, arithmetic::float32>());
+}
+/// The precision to which backward rounds queries and keys.
+inline arithmetic factors_in_backward(backend const& ex) {
+  return ex.arithmetic() == arithmetic::tf32x3 ? arithmetic::float32 : ex.arithmetic();
 }
 
 /// Whether the general kernels compute all graphs.
@@ -186,8 +185,8 @@ void do_triangle(backend& ex, triangle_options const& options, triangle_projecti
                        });
                        if (path.tiled)
                          with_width<T>(p.width, [&]<int Width>(number<Width>) {
-                           with_path<T, Width, OwnKey, RightValue>(ex.arithmetic(), [&]<class Scores>(Scores) {
-                             using kernel = forward_kernel<T, Width, OwnKey, RightValue, Scores::path, Scores::factors>;
+                           with_path<T, Width, OwnKey>(ex.arithmetic(), [&]<class By>(By) {
+                             using kernel = forward_kernel<T, Width, OwnKey, RightValue, By::path, By::factors>;
                              index_t const rows = blocks_for(g.dims.max_nodes, kernel::tile_i),
                                            columns = blocks_for(g.dims.max_nodes, kernel::tile_j);
                              launch(ex, kernel(), each * rows * columns, p, rows, columns, statistics.maximum,
@@ -210,7 +209,7 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
   auto const path = paths_of(options, x, g.dims);
   backward_scratch<T> const scratch(ws.data, path, dx.bias, options.heads, g.dims);
   if (g.dims.rows == 0) return sum_bias(ex, g, options.heads, scratch.d_scores, dx.bias);
-  auto const p = make_problem(options, x, g);
+  auto const p = make_problem(options, x, g, factors_in_backward(ex));
   auto const d_out = make_columns(d_o, p.width);
   gradients<T> const to{make_columns(dx.query, p.width), make_columns(dx.key, p.width),
                         make_columns(dx.left_value, p.width), make_columns(dx.right_value, p.width)};
@@ -221,27 +220,25 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
     launch(ex, delta_kernel<T>(), blocks_for(g.dims.rows, delta_kernel<T>::threads / warp), make_columns(o, p.width),
            d_out, g.dims.rows, options.heads, p.width, scratch.delta);
   }
-  with_triangle_form(
-      options.form, [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
-        with_small(path, [&]<int N>(number<N>) {
-          using kernel = small_backward<T, N, OwnKey, RightValue>;
-          launch(ex, kernel(), blocks_for(each, kernel::team::teams), p, each, d_out, statistics.maximum,
-                 statistics.inverse_sum, to);
-        });
-        if (path.tiled)
-          with_width<T>(p.width, [&]<int Width>(number<Width>) {
-            with_path<T, Width, OwnKey, false>(ex.arithmetic(), [&]<class Scores>(Scores) {
-              using kernel = backward_kernel<T, Width, OwnKey, RightValue, Scores::path, Scores::factors>;
-              index_t const blocks = blocks_for(g.dims.max_nodes, kernel::tile_l);
-              launch(ex, kernel(), each * blocks, p, blocks, d_out, saved, to);
-            });
-            if constexpr (OwnKey) {
-              using of_keys = own_key_kernel<T, Width, RightValue>;
-              index_t const tiles = blocks_for(g.dims.max_nodes, of_keys::tile_i);
-              launch(ex, of_keys(), each * tiles * tiles, p, tiles, d_out, saved, to.key);
-            }
-          });
-      });
+  with_triangle_form(options.form,
+                     [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
+                       with_small(path, [&]<int N>(number<N>) {
+                         using kernel = small_backward<T, N, OwnKey, RightValue>;
+                         launch(ex, kernel(), blocks_for(each, kernel::team::teams), p, each, d_out, statistics.maximum,
+                                statistics.inverse_sum, to);
+                       });
+                       if (path.tiled)
+                         with_width<T>(p.width, [&]<int Width>(number<Width>) {
+                           using kernel = backward_kernel<T, Width, OwnKey, RightValue>;
+                           index_t const blocks = blocks_for(g.dims.max_nodes, kernel::tile_l);
+                           launch(ex, kernel(), each * blocks, p, blocks, d_out, saved, to);
+                           if constexpr (OwnKey) {
+                             using of_keys = own_key_kernel<T, Width, RightValue>;
+                             index_t const tiles = blocks_for(g.dims.max_nodes, of_keys::tile_i);
+                             launch(ex, of_keys(), each * tiles * tiles, p, tiles, d_out, saved, to.key);
+                           }
+                         });
+                     });
   if (path.general) {
     auto const blocks = general_blocks<T>(g.dims);
     auto const run = [&](general_role role) {

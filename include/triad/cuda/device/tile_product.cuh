@@ -1,29 +1,30 @@
-// Products of two small matrices by one warp, with rounded factors.  One version uses tensor cores, and one is plain
-// code.
+// The product of two small matrices by one warp, with rounded factors that lie in shared memory.  One version uses tensor
+// cores, and one is plain code.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   sum (16, 8 Tiles) += a (16, depth) b (depth, 8 Tiles)        depth is a multiple of 16
+//   sum (16, 8 Tiles) += a (16, depth) b (8 Tiles, depth)'
 //
-// Factors are rounded as `arithmetic` says, so that their products are exact in float32.  The two versions differ only
-// in the order of float32 sums.  A host compiler compiles only the plain version.
+// The terms of a row lie side by side, and each group of eight was rounded in its place by the threads that copied it:
 //
-// In tf32x3, x is high + low plus a rest of 2^-22 of x, where high and low have the 10 bits of tf32.  a b is low high +
-// high low + high high, where the small products are added first.  An infinite factor gives NaN, because its low part
-// is NaN.
+//   bytes of a group    0 .. 3   4 .. 7   8 .. 11   12 .. 15   16 .. 31
+//   tf32                x0       x1       x2        x3         x4 .. x7
+//   bf16, f16           x0 x1    x2 x3    x4 x5     x6 x7      unused
+//
+// So each factor is rounded once, however many products read it, and a lane reads its terms 16 bytes at a time.  Products
+// of rounded factors are exact in float32.  The two versions differ only in the order of float32 sums.
 //
 //   lane t has, of each 16 by 8 tile of the sum     column 0, 1    2, 3    4, 5    6, 7
 //                                     row 0, 8       t = 0           1       2       3
 //                                         1, 9           4           5       6       7
 //                                         ...
 //                                         7, 15         28          29      30      31
+//
+// As a part of the factors, lane t has rows t / 4 and t / 4 + 8 of a, row t / 4 of b, and of each 4 Terms terms the group
+// of Terms that begins with term Terms (t % 4).  Any order of terms is correct if both factors have the same order.
 #pragma once
 
-#include <cstdint>
-#include <cuda/std/bit>
-
-#include "triad/core/finite.hpp"
-#include "triad/cuda/device/blas.cuh"
 #include "triad/cuda/device/block.cuh"
+#include "triad/cuda/device/rounding.cuh"
 
 #if defined(__CUDACC__)
 #include "triad/cuda/device/tensor_core.cuh"
@@ -31,39 +32,7 @@
 
 namespace triad::cuda {
 
-/// Returns x rounded to 10 bits (tf32, f16), to a sum of two numbers of 10 bits (tf32x3), or to 7 bits (bf16).  Ties are
-/// rounded to even in bf16, and else away from zero.  A NaN stays a NaN.
-TRIAD_HOST_DEVICE inline float rounded(arithmetic how, float x) {
-  auto bits = ::cuda::std::bit_cast<std::uint32_t>(x);
-  if (how == arithmetic::float32 || is_nan(x)) return x;
-  if (how == arithmetic::tf32x3) {
-    float const high = rounded(arithmetic::tf32, x);
-    return high + rounded(arithmetic::tf32, x - high);
-  }
-  if (how == arithmetic::tf32 || how == arithmetic::f16)
-    bits = (bits + 0x1000u) & 0xffffe000u;
-  else
-    bits = (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u;
-  return ::cuda::std::bit_cast<float>(bits);
-}
-
-/// Returns sum + x y, where x y is computed from rounded factors.  With tf32x3, the product of the two low parts is
-/// left out.
-template <arithmetic Factors>
-TRIAD_HOST_DEVICE float add_rounded(float x, float y, float sum) {
-  if constexpr (Factors == arithmetic::tf32x3) {
-    float const high_x = rounded(arithmetic::tf32, x), low_x = rounded(arithmetic::tf32, x - high_x),
-                high_y = rounded(arithmetic::tf32, y), low_y = rounded(arithmetic::tf32, y - high_y);
-    return sum + low_x * high_y + high_x * low_y + high_x * high_y;
-  } else {
-    return sum + rounded(Factors, x) * rounded(Factors, y);
-  }
-}
-
-/// The number of terms of a product, including the zeros that fill the last step.
-TRIAD_DEVICE int terms_of(int width) { return (width + 15) / 16 * 16; }
-
-/// How a kernel computes the products that tensor cores can compute.
+/// How a kernel computes scores: with exact factors, or with rounded ones, on tensor cores or by plain code.
 enum class product_path { exact, tensor_cores, plain };
 
 /// The sums of one lane, in the rows row() and row() + 8, and in the columns column() and column() + 1 of every eight
@@ -75,34 +44,65 @@ struct tile_lane {
   TRIAD_DEVICE int column() const { return 2 * (lane % 4); }
 };
 
+/// The terms of a factor that a lane has, as it reads them: one float for each term in tf32, else one for two terms.
+template <arithmetic Factors, int Terms>
+struct lane_terms {
+  static constexpr int words = Factors == arithmetic::tf32 ? Terms : Terms / 2;
+  float at[words];
+
+  /// `row` has the terms of one row from the first of 4 Terms terms on.
+  TRIAD_DEVICE lane_terms(float const* row, int lane) {
+    constexpr int together = words < 4 ? words : 4;
+    struct alignas(4 * together) words_together {
+      float at[together];
+    };
+    int const first = Terms * (lane % 4);
+    float const* const from = row + (Factors == arithmetic::tf32 ? first : first / 8 * 8 + first % 8 / 2);
+    TRIAD_UNROLL
+    for (int w = 0; w < words; w += together) {
+      auto const some = *reinterpret_cast<words_together const*>(from + w);
+      TRIAD_UNROLL
+      for (int e = 0; e < together; ++e) at[w + e] = some.at[e];
+    }
+  }
+};
+
+/// Returns term k of a row.
+template <arithmetic Factors>
+TRIAD_DEVICE float term_of(float const* row, int k) {
+  if constexpr (Factors == arithmetic::tf32) {
+    return row[k];
+  } else {
+    float const both = row[k / 8 * 8 + k % 8 / 2];
+    if constexpr (Factors == arithmetic::f16) {
+      return k % 2 == 0 ? first_of(as_pair(both)) : second_of(as_pair(both));
+    } else {
+      auto const bits = ::cuda::std::bit_cast<std::uint32_t>(both);
+      return ::cuda::std::bit_cast<float>(k % 2 == 0 ? bits << 16 : bits & 0xffff0000u);
+    }
+  }
+}
+
 /// Adds the product to `sum`.  sum[t] has the elements (row, column), (row, column + 1), (row + 8, column) and
-/// (row + 8, column + 1) of the columns [8 t, 8 t + 8).  All lanes of a warp must call this function together.
-/// left(i, k) and right(k, j) read the factors.
-template <product_path Path, arithmetic Factors, int Tiles, class A, class B>
+/// (row + 8, column + 1) of the columns [8 t, 8 t + 8).  All lanes of a warp must call this function together.  left(i)
+/// and right(j) return the rows of the factors.  `depth` is a multiple of 4 Terms, and Terms is 4 or 8.
+template <product_path Path, arithmetic Factors, int Terms, int Tiles, class A, class B>
 TRIAD_DEVICE void add_tile_product(tile_lane at, int depth, A const& left, B const& right, float (&sum)[Tiles][4]) {
-  static_assert(Factors != arithmetic::float32 && Factors != arithmetic::f16,
+  static_assert(Factors == arithmetic::tf32 || Factors == arithmetic::bf16 || Factors == arithmetic::f16,
                 "triad: a product of tiles is of rounded factors");
 #if defined(__CUDACC__)
   if constexpr (Path == product_path::tensor_cores) {
-    int const g = at.lane / 4, t = at.lane % 4;
-    for (int k = t; k < depth; k += 16) {
-      float top[4], bottom[4];
-      TRIAD_UNROLL
-      for (int e = 0; e < 4; ++e) {
-        top[e] = left(g, k + 4 * e);
-        bottom[e] = left(g + 8, k + 4 * e);
-      }
+    using terms = lane_terms<Factors, Terms>;
+    TRIAD_NO_UNROLL  // unrolled code would take registers from the caller's sums
+    for (int k = 0; k < depth; k += 4 * Terms) {
+      terms const top(left(at.row()) + k, at.lane), bottom(left(at.row() + 8) + k, at.lane);
       TRIAD_UNROLL
       for (int tile = 0; tile < Tiles; ++tile) {
-        float beside[4];
+        terms const beside(right(8 * tile + at.row()) + k, at.lane);
         TRIAD_UNROLL
-        for (int e = 0; e < 4; ++e) beside[e] = right(k + 4 * e, 8 * tile + g);
-        if constexpr (Factors == arithmetic::tf32x3)
-          add_split_products(sum[tile], top, bottom, beside);
-        else if constexpr (Factors == arithmetic::tf32)
-          add_tf32_products(sum[tile], top, bottom, beside);
-        else
-          add_bf16_products(sum[tile], top, bottom, beside);
+        for (int w = 0; w < terms::words; w += 2)
+          add_products<Factors>(sum[tile], {top.at[w], bottom.at[w], top.at[w + 1], bottom.at[w + 1]},
+                                {beside.at[w], beside.at[w + 1]});
       }
     }
   } else
@@ -114,7 +114,7 @@ TRIAD_DEVICE void add_tile_product(tile_lane at, int depth, A const& left, B con
         int const j = 8 * tile + at.column();
         TRIAD_UNROLL
         for (int e = 0; e < 4; ++e)
-          sum[tile][e] = add_rounded<Factors>(left(at.row() + e / 2 * 8, k), right(k, j + e % 2), sum[tile][e]);
+          sum[tile][e] += term_of<Factors>(left(at.row() + e / 2 * 8), k) * term_of<Factors>(right(j + e % 2), k);
       }
     }
   }

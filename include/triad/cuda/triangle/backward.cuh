@@ -20,9 +20,6 @@
 // edge.  These edges form a square.  Tiles that lie inside the square are skipped.  For the other edges inside the
 // square, w and ds are zero.
 //
-// If the arithmetic is not float32, all warps compute dq and dk as products of tiles.  For each l, the size of a
-// product is 16 (i) by 16 (j) by the channels.
-//
 // Threads and elements, for float and 64 columns of a head: tile_i = tile_j = 16, tile_l = 4, 256 threads.
 //
 //   bit of threadIdx.x     7     6     5      4     3     2      1     0
@@ -45,47 +42,39 @@
 // than it has columns, and a plane of rows has 8 or 16 words more than its rows.  So planes of neighbouring l, or i,
 // begin in other banks than neighbouring rows.
 //
-//   columns of a head                                      16   32   64  128   16   32   64   64   64   64
-//   weights: do(i, j)                                       1    1    1    1    2    2    2    1    1    1
-//   weights: q(i, l)                                        1    1    1    1    2    1    1    1    1    -
-//   weights: v1(i, l)                                       1    1    1    1    2    1    1    1    1    1
-//   weights: k(l, j)                                        1    1    1    1    2    1    1    1    -    -
-//   weights: v2(l, j)                                       1    1    1    1    2    1    1    -    1    1
-//   weights: w and ds, stored                               2    2    2    2    2    2    2    2    2    2
-//   weights: m, 1/z and delta (i, j)                        1    1    1    1    1    1    1    1    1    1
-//   rows: do(i, j)                                          1    1    1    1    1    2    2    1    1    1
-//   rows: w and ds (i, l, j)                                1    1    1    1    1    1    1    1    1    1
-//   rows: v2(l, j) and k(l, j)                              1    1    1    1    2    2    2    -    1    1
-//   columns: do(i, j)                                       1    1    1    1    1    2    2    1    1    1
-//   columns: w and ds (i, l, j)                             1    1    1    1    1    1    1    1    1    1
-//   columns: v1(i, l) and q(i, l)                           1    1    1    1    2    2    2    1    1    1
-//   weights: k(i, j)                                        -    -    -    -    -    -    -    -    1    -
-//   dq: ds (i, l, j)                                        -    -    -    -    -    -    -    -    -    1
-//   dq: k(l, j)                                             -    -    -    -    -    -    -    -    -    2
-//   dk: ds (i, l, j)                                        -    -    -    -    -    -    -    -    -    2
-//   dk: q(i, l)                                             -    -    -    -    -    -    -    -    -    2
+//   columns of a head                                      16   32   64  128   16   32   64   64   64
+//   weights: do(i, j)                                       1    1    1    1    2    2    2    1    1
+//   weights: q(i, l)                                        1    1    1    1    2    1    1    1    1
+//   weights: v1(i, l)                                       1    1    1    1    2    1    1    1    1
+//   weights: k(l, j)                                        1    1    1    1    2    1    1    1    -
+//   weights: v2(l, j)                                       1    1    1    1    2    1    1    -    1
+//   weights: w and ds, stored                               2    2    2    2    2    2    2    2    2
+//   weights: m, 1/z and delta (i, j)                        1    1    1    1    1    1    1    1    1
+//   rows: do(i, j)                                          1    1    1    1    1    2    2    1    1
+//   rows: w and ds (i, l, j)                                1    1    1    1    1    1    1    1    1
+//   rows: v2(l, j) and k(l, j)                              1    1    1    1    2    2    2    -    1
+//   columns: do(i, j)                                       1    1    1    1    1    2    2    1    1
+//   columns: w and ds (i, l, j)                             1    1    1    1    1    1    1    1    1
+//   columns: v1(i, l) and q(i, l)                           1    1    1    1    2    2    2    1    1
+//   weights: k(i, j)                                        -    -    -    -    -    -    -    -    1
 //
-//   Columns one to four are for float, and the next three are for double.  The last three are for float: one without
-//   v2, one with own keys (a key for each edge), and one with dq and dk as products of tiles.  These products read ds,
-//   q and k by columns, so two threads access the same bank.
+//   Columns one to four are for float, and the next three are for double.  The last two are for float: one without v2,
+//   and one with own keys (a key for each edge).
 #pragma once
 
-#include "triad/cuda/device/tile_product.cuh"
 #include "triad/cuda/triangle/tile.cuh"
 
 namespace triad::cuda::triangles {
 
-template <class T, int Width, bool OwnKey, bool RightValue, product_path Path = product_path::exact,
-          arithmetic Factors = arithmetic::float32>
-struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Factors> {
-  using base = backward_tile<T, Width, OwnKey, RightValue, Path, Factors>;
+template <class T, int Width, bool OwnKey, bool RightValue>
+struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue> {
+  using base = backward_tile<T, Width, OwnKey, RightValue>;
   using shared = typename base::shared;
   static constexpr char const* name = "triangle backward";
   static constexpr int threads = base::threads, tile_i = base::tile_i, tile_j = base::tile_j, tile_l = base::tile_l,
                        stride = base::stride, quads = Width / 4;
   static constexpr int weight_stride = base::weight_stride;
-  static constexpr bool of_tiles = base::of_tiles, sums_value = RightValue,
-                        sums_key = !OwnKey && !of_tiles;      // the other half of the threads
+  static constexpr bool sums_value = RightValue, sums_key = !OwnKey;  // the other half of the threads
   static constexpr bool shares_rows = OwnKey && !RightValue;  // the other half has no sums of its own and computes dq
   static_assert(tile_i == tile_j, "triad: the triangle's backward kernel has as many columns in a tile as rows");
   static constexpr int thread_ij = tile_i * tile_l * quads * 2 / threads;  // rows i or columns j of a thread
@@ -110,7 +99,6 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
     quad<T> value[thread_ij], score[thread_ij];  // sums of w do * v, and of ds k or ds q
     for (int i0 = 0; i0 < n; i0 += tile_i) {
       clear(value, score);
-      [[maybe_unused]] tile_sums dq_sums{};  // sums of ds k, if they are products of tiles
       int const first_column = first_tile(at, l0, i0);
       for (int j0 = first_column; j0 < n; j0 += tile_j) {
         bool const more = i0 > first_tile(at, l0, j0);  // whether earlier rows have contributed to dk and dv2
@@ -122,14 +110,10 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
         if constexpr (!shares_rows)
           if (live && !of_rows) resume(at, l0 + mine.l, j0 + mine.first, mine.c, more, dv2, dk, value, score);
         b.wait_for_copies<0>();
+        base::round_scored(b, s, p, j0 == first_column);
         b.sync();
-        if constexpr (of_tiles) {
-          base::score_products(b, s, p);
-          b.sync();
-        }
         base::make_weights(b, s, p, at, i0, l0, j0);
         b.sync();
-        if constexpr (of_tiles) score_gradients(b, s, p, at, l0, j0, more, dk, dq_sums);
         if (live && of_rows) {
           accumulate<true, true, !shares_rows>(s, mine, n - j0 < tile_j ? n - j0 : tile_j, value, score);
         } else if (live && shares_rows) {
@@ -145,14 +129,13 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
           }
         }
       }
-      if constexpr (of_tiles) store_queries(b, at, i0, l0, width, dq, dq_sums);
       if (!live || !(of_rows || shares_rows)) continue;
       TRIAD_UNROLL
       for (int r = 0; r < thread_ij; ++r) {
         int const row = at.edge(i0 + mine.first + r, l0 + mine.l);
         if (row < 0) continue;
         (of_rows ? dv1 : dq).store(row, mine.c, width, value[r]);
-        if constexpr (!of_tiles && !shares_rows) dq.store(row, mine.c, width, score[r]);
+        if constexpr (!shares_rows) dq.store(row, mine.c, width, score[r]);
       }
     }
   }
@@ -209,7 +192,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
           }
         }
       }
-      if constexpr (Scores && !of_tiles) {
+      if constexpr (Scores) {
         weights_of<OfRows>(s.ds[at.l], at.first, o, w);
         TRIAD_UNROLL
         for (int e = 0; e < 4; ++e) {
@@ -244,63 +227,6 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
           for (int a = 0; a < 4; ++a) w[r + a][e] = x.at[a];
         }
       }
-    }
-  }
-
-  // For products of tiles, a warp computes all 16 rows i, or all 16 columns j, of one l, with 8 channels at a time.
-  // The warp has `tiles` times 8 channels side by side.
-  static constexpr int warps = threads / warp, all_tiles = tile_l * Width / 8;
-  static constexpr int tiles = all_tiles / warps < Width / 8 ? all_tiles / warps : Width / 8,
-                       groups = all_tiles / warps / tiles;
-  static_assert(!of_tiles || (tile_i == 16 && groups * tiles * warps == all_tiles));
-  struct tile_sums {
-    T at[groups][tiles][4];
-  };
-
-  /// Calls f(group, l, c) for each group of this warp, where c is the first channel of the group.
-  template <class F>
-  TRIAD_DEVICE static void each_group(block const& b, int width, F&& f) {
-    TRIAD_UNROLL
-    for (int group = 0; group < groups; ++group) {
-      int const first = (b.row() * groups + group) * tiles, c = first % (Width / 8) * 8;
-      if (c < width) f(group, first / (Width / 8), c);
-    }
-  }
-  /// Adds ds k(l, j) to dq(i, l) in registers.  Adds ds q(i, l) to dk(l, j) in the rows of dk that this block owns.
-  TRIAD_DEVICE static void score_gradients(block const& b, shared const& s, problem<T> const& p, one_head<T> const& at,
-                                           int l0, int j0, bool more, columns<T> const& dk, tile_sums& of_queries) {
-    tile_lane const lane(b);
-    each_group(b, p.width, [&](int group, int l, int c) {
-      add_tile_product<Path, Factors, tiles>(
-          lane, tile_j, [&](int i, int j) { return s.ds[l][i * weight_stride + j]; },
-          [&](int j, int e) { return s.key[l][j * stride + c + e]; }, of_queries.at[group]);
-      T of_keys[tiles][4] = {};
-      add_tile_product<Path, Factors, tiles>(
-          lane, tile_i, [&](int j, int i) { return s.ds[l][i * weight_stride + j]; },
-          [&](int i, int e) { return s.query[l][i * stride + c + e]; }, of_keys);
-      store_tiles(lane, of_keys, c, p.width, dk, more,
-                  [&](int j) { return l0 + l < at.n ? at.edge(l0 + l, j0 + j) : -1; });
-    });
-  }
-  TRIAD_DEVICE static void store_queries(block const& b, one_head<T> const& at, int i0, int l0, int width,
-                                         columns<T> const& dq, tile_sums const& of_queries) {
-    tile_lane const lane(b);
-    each_group(b, width, [&](int group, int l, int c) {
-      store_tiles(lane, of_queries.at[group], c, width, dq, false,
-                  [&](int i) { return l0 + l < at.n ? at.edge(i0 + i, l0 + l) : -1; });
-    });
-  }
-  /// Stores the sums of a tile.  row(r) is the row of `to` for row r of the tile, or -1 if there is no such row.
-  template <class Row>
-  TRIAD_DEVICE static void store_tiles(tile_lane lane, T const (&sum)[tiles][4], int c, int width, columns<T> const& to,
-                                       bool more, Row row) {
-    TRIAD_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      int const r = row(lane.row() + 8 * half);
-      if (r < 0) continue;
-      TRIAD_UNROLL
-      for (int t = 0; t < tiles; ++t)
-        to.store(r, c + 8 * t + lane.column(), width, pair<T>{{sum[t][2 * half], sum[t][2 * half + 1]}}, more);
     }
   }
 

@@ -43,22 +43,22 @@
 //   columns of a head                                      16   32   64  128   16   32   64   64   64   64   32   64
 //   copies of 16 bytes                                      2    1    1    1    2    2    2    1    1    1    1    1
 //   copies of 8 bytes                                       3    2    2    2    4    4    4    2    2    2    2    2
-//   scores: q(i, l)                                         1    1    1    1    1    1    1    1    2    -    1    1
-//   scores: k(l, j)                                         1    1    1    1    1    1    1    1    -    -    1    1
-//   scores: stored                                          1    2    1    2    1    1    1    1    2    -    2    1
+//   scores: q(i, l)                                         1    1    1    1    1    1    1    1    2    -    -    -
+//   scores: k(l, j)                                         1    1    1    1    1    1    1    1    -    -    -    -
+//   scores: stored                                          1    2    1    2    1    1    1    1    2    -    -    -
 //   softmax: scores of one l                                1    1    2    2    1    1    1    2    2    2    1    2
 //   values: v1(i, l)                                        1    1    1    1    2    2    2    1    1    1    1    1
 //   values: v2(l, j)                                        1    1    1    1    2    2    2    -    1    1    1    1
 //   values: p(i, l, j)                                      1    1    1    1    2    2    2    1    1    1    1    1
 //   scores: k(i, j)                                         -    -    -    -    -    -    -    -    1    -    -    -
-//   scores: q(i, l), a product of tiles                     -    -    -    -    -    -    -    -    -    1    -    -
-//   scores: k(l, j), a product of tiles                     -    -    -    -    -    -    -    -    -    1    -    -
-//   scores: stored by a product of tiles                    -    -    -    -    -    -    -    -    -    2    -    -
+//   scores: q(i, l), a product of tiles                     -    -    -    -    -    -    -    -    -    1    1    1
+//   scores: k(l, j), a product of tiles                     -    -    -    -    -    -    -    -    -    1    1    1
+//   scores: stored by a product of tiles                    -    -    -    -    -    -    -    -    -    2    2    2
 //
 //   Columns one to four are for float, and the next three are for double.  The last five are for float: one without
-//   v2, one with own keys (a key for each edge), one with scores as products of tiles, and two with values in f16
-//   (half_values.cuh).  Copies of 8 bytes are for float rows aligned to 8 bytes (heads of 50 columns) and for double
-//   rows aligned to 8 bytes.
+//   v2, one with own keys (a key for each edge), one in tf32, and two in f16.  bf16 has the accesses of f16, except for
+//   its values.  Copies of 8 bytes are for float rows aligned to 8 bytes (heads of 50 columns) and for double rows aligned
+//   to 8 bytes.  A thread rounds the 16 bytes that it has copied, so these accesses are those of the copies.
 //
 // Exponentials are exp(s - base).  The base is set to the maximum only if the maximum exceeds the base by more than 8.
 // So p stays below e^8, which is less than 3000.  Relative rounding errors do not depend on the size of p, and earlier
@@ -105,6 +105,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
       int const count = end - l0 < tile_l ? end - l0 : tile_l;
       base::start_values(b, s, at, i0, l0, j0);
       b.wait_for_copies<1>();  // copies of values may still be running
+      if constexpr (base::of_tiles) base::round_scored(b, s);
       b.sync();
       base::make_scores(b, s, p, count);
       b.sync();
@@ -114,7 +115,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
       else
         follow_softmax<false>(b, s, p, at, i0, l0, j0, count, state);
       b.wait_for_copies<1>();  // copies of queries and keys may still be running
-      if constexpr (base::halves) base::round_values(b, s, p.width);
+      if constexpr (base::halves) base::round_values(b, s);
       b.sync();
       if (live) accumulate(s, mine, count, sum);
       b.sync();
@@ -305,10 +306,10 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
     for (int l = 0; l < count; ++l) {
       half_quad right[thread_j];
       TRIAD_UNROLL
-      for (int t = 0; t < thread_j; ++t) right[t] = halves_at(&s.right[l][at.column(t)][at.channel(0)]);
+      for (int t = 0; t < thread_j; ++t) right[t] = halves_at(s.right[l][at.column(t)], at.channel(0));
       TRIAD_UNROLL
       for (int r = 0; r < thread_i; ++r) {
-        half_quad const left = halves_at(&s.left[l][at.row(r)][at.channel(0)]);
+        half_quad const left = halves_at(s.left[l][at.row(r)], at.channel(0));
         TRIAD_UNROLL
         for (int t = 0; t < thread_j; t += 4) {
           quad<T> const p = quad_at(&s.p[l][at.row(r)][at.column(t)]);

@@ -7,11 +7,8 @@
 //
 // A sum of 8 is finite if |v1 v2| is below 8188 everywhere.  A larger sum becomes infinite, and is not hidden.
 //
-//   a quad of floats     v(c)          v(c + 1)      v(c + 2)   v(c + 3)     16 bytes, as they are copied
-//   as two pairs         v(c, c + 1)   v(c + 2, c + 3)   -        -          in the first 8 of these bytes
-//
-// A thread rounds the quads that it copied itself, so it need not wait for other threads.  The quads stay where they
-// are, so the banks are those of forward.cuh with half the bytes.
+// The values lie in shared memory in groups of eight channels, as tile_product.cuh describes: v(c) .. v(c + 7) in the
+// first 16 of the 32 bytes to which they were copied.
 #pragma once
 
 #include "triad/cuda/device/half_pair.cuh"
@@ -24,25 +21,9 @@ struct half_quad {
   half_pair low, high;
 };
 
-/// Rounds the rows that this thread has copied by start_rows() with the same arguments.
-template <int Threads, int Width, int Rows, int Inner, int Stride, int Plane>
-TRIAD_DEVICE void round_rows(block const& b, int filled, float* to) {
-  constexpr int quads = Width / 4, step = Threads / quads;
-  int const c = b.thread() % quads * 4, first = b.thread() / quads;
-  if (c >= filled) return;
-  TRIAD_UNROLL
-  for (int e = 0; e < Rows; e += step) {
-    int const row = first + e;
-    if (Rows % step != 0 && row >= Rows) continue;
-    float* const at = to + row % Inner * Stride + row / Inner * Plane + c;
-    quad<float> const v = quad_at(at);
-    *reinterpret_cast<pair<float>*>(at) = {
-        {as_float(rounded_pair(v.at[0], v.at[1])), as_float(rounded_pair(v.at[2], v.at[3]))}};
-  }
-}
-
-TRIAD_DEVICE half_quad halves_at(float const* x) {
-  auto const both = *reinterpret_cast<pair<float> const*>(x);
+/// The channels c .. c + 3 of a row, where c is a multiple of 4.
+TRIAD_DEVICE half_quad halves_at(float const* row, int c) {
+  auto const both = *reinterpret_cast<pair<float> const*>(row + c / 8 * 8 + c % 8 / 2);
   return {as_pair(both.at[0]), as_pair(both.at[1])};
 }
 

@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "triad/cuda/device/block.cuh"
-#include "triad/cuda/device/tile_product.cuh"
+#include "triad/cuda/device/rounding.cuh"
 #include "triad/ops/triangle.hpp"
 
 namespace triad::cuda::triangles {
@@ -153,21 +153,6 @@ struct columns {
         if (c + e < width) to[index_t(e) * column] = x.at[e];
     }
   }
-  /// Stores two sums in the columns c and c + 1, where c is even.  If `more` is true, adds the sums to the present
-  /// values.
-  TRIAD_DEVICE void store(int r, int c, int width, pair<value> x, bool more) const {
-    T* const to = place(r, c);
-    if (grain > 1) {
-      if (c >= width) return;
-      auto& both = *reinterpret_cast<pair<value>*>(to);
-      if (more) x = {{x.at[0] + both.at[0], x.at[1] + both.at[1]}};
-      both = x;
-    } else {
-      TRIAD_UNROLL
-      for (int e = 0; e < 2; ++e)
-        if (c + e < width) at(r, c + e) = more ? at(r, c + e) + x.at[e] : x.at[e];
-    }
-  }
 };
 
 /// The columns of a matrix whose heads have `width` columns each.
@@ -241,9 +226,46 @@ TRIAD_DEVICE void start_rows(block const& b, columns<T const> const& x, int widt
   });
 }
 
-/// Whether the kernels for larger graphs can compute scores as products of tiles.
+/// Rounds the rows that this thread has copied by start_rows() with the same arguments, in the layout of
+/// tile_product.cuh.  The whole warp must call this function, after waiting for its copies.  A thread has four of the
+/// eight terms of a group, and its neighbour has the others.
+template <arithmetic Factors, int Threads, int Width, int Rows, int Inner, int Stride, int Plane>
+TRIAD_DEVICE void round_rows(block const& b, float* to) {
+  constexpr int quads = Width / 4, step = Threads / quads;
+  static_assert(Rows % step == 0, "triad: whole warps round the rows of a tile");
+  int const thread = b.again(b.thread()), c = thread % quads * 4, first = thread / quads;
+  TRIAD_UNROLL
+  for (int e = 0; e < Rows; e += step) {
+    float* const at = to + (first + e) % Inner * Stride + (first + e) / Inner * Plane + c;
+    quad<float> const v = quad_at(at);
+    if constexpr (Factors == arithmetic::tf32) {
+      put(at, quad<float>{{in_tf32(v.at[0]), in_tf32(v.at[1]), in_tf32(v.at[2]), in_tf32(v.at[3])}});
+    } else {
+      float const low = packed<Factors>(v.at[0], v.at[1]), high = packed<Factors>(v.at[2], v.at[3]),
+                  next_low = b.shuffle_xor(low, 1), next_high = b.shuffle_xor(high, 1);
+      if (c % 8 == 0) put(at, quad<float>{{low, high, next_low, next_high}});
+    }
+  }
+}
+/// Rounds the rows that this thread has copied by start_rows() with the same arguments.  They stay floats.
+template <int Threads, int Width, int Rows, int Inner, int Stride, int Plane>
+TRIAD_DEVICE void round_floats(block const& b, arithmetic how, int filled, float* to) {
+  constexpr int quads = Width / 4, step = Threads / quads;
+  int const c = b.thread() % quads * 4, first = b.thread() / quads;
+  if (c >= filled) return;
+  rounding const round(how);
+  for (int row = first; row < Rows; row += step) {
+    float* const at = to + row % Inner * Stride + row / Inner * Plane + c;
+    quad<float> v = quad_at(at);
+    TRIAD_UNROLL
+    for (int e = 0; e < 4; ++e) v.at[e] = round(v.at[e]);
+    put(at, v);
+  }
+}
+
+/// Whether the kernels for larger graphs can round the factors of scores.
 template <class T, int Width, bool OwnKey>
-inline constexpr bool takes_tile_products = std::is_same_v<T, float> && Width <= 64 && !OwnKey;
+inline constexpr bool rounds_scores = std::is_same_v<T, float> && Width <= 64 && !OwnKey;
 
 /// The arguments of the operation that all kernels share.
 template <class T>
@@ -255,12 +277,14 @@ struct problem {
   dropout_mask dropout;
   std::uint64_t threshold;  // the host computes it, because a GPU is slow in double; 0: all are kept
   T fill, scale, kept;      // score of masked triangles, 1 / sqrt(k), 1 / (1 - rate)
+  arithmetic factors;       // the precision of q and k, for graphs of more than 16 nodes if rounds_scores
   index_t heads;
   int width;  // k
 };
 
 template <class T>
-problem<T> make_problem(triangle_options const& options, triangle_projections<T const> const& x, graph_batch const& g) {
+problem<T> make_problem(triangle_options const& options, triangle_projections<T const> const& x, graph_batch const& g,
+                        arithmetic factors = arithmetic::float32) {
   auto const width = x.query.extent(1) / options.heads;
   return {make_columns(x.query, width),
           make_columns(x.key, width),
@@ -276,6 +300,7 @@ problem<T> make_problem(triangle_options const& options, triangle_projections<T 
           static_cast<T>(options.mask.fill),
           static_cast<T>(1 / std::sqrt(static_cast<double>(width))),
           options.dropout.active() ? static_cast<T>(options.dropout.scale()) : T(1),
+          factors,
           options.heads,
           static_cast<int>(width)};
 }

@@ -5,11 +5,12 @@
 //   s = q . k / sqrt(k),  p = exp(s - m) / z,  dp = sum_c do v1 v2      3 operations an element of (i, l, j, c)
 //   w = dropout(p),  ds = p (dropout'(dp) - delta) / sqrt(k)            kept in shared memory for the sums that follow
 //
-// If the arithmetic is not float32, s is computed as products of tiles (tile_product.cuh), and 2 operations are left.
+// If the arithmetic rounds q and k, a thread rounds them in shared memory, where it has copied them.  Then everything is
+// computed as in float32.  So the gradients are those of the rounded scores.  Products of tiles would need ds and q and k
+// by columns as well, and took longer on an H200.
 #pragma once
 
 #include "triad/cuda/device/launch.cuh"
-#include "triad/cuda/device/tile_product.cuh"
 #include "triad/cuda/triangle/parts.cuh"
 
 namespace triad::cuda::triangles {
@@ -35,18 +36,13 @@ constexpr backward_shape backward_tiles() {
   }
 }
 
-template <class T, int Width, bool OwnKey, bool RightValue, product_path Path = product_path::exact,
-          arithmetic Factors = arithmetic::float32>
+template <class T, int Width, bool OwnKey, bool RightValue>
 struct backward_tile {
   static constexpr backward_shape shape = backward_tiles<T, Width, OwnKey>();
   static constexpr int threads = shape.threads, tile_i = shape.tile_ij, tile_j = shape.tile_ij, tile_l = shape.tile_l;
   static constexpr int stride = Width + 4;  // backward.cuh has the table of banks
   static constexpr int plane = tile_i * stride + (Width == 16 ? 16 : 8), edge_plane = tile_j * stride + 16;
   static constexpr int weight_stride = tile_j + 4, weights = tile_i * weight_stride + 4;
-  static constexpr bool of_tiles = Path != product_path::exact;  // whether scores and gradients use tile products
-  static_assert(
-      !of_tiles || takes_tile_products<T, Width, OwnKey>,
-      "triad: scores are products of tiles in float, for heads of up to 64 columns, and where keys are not own");
 
   struct shared {
     alignas(16) T d_o[tile_i][edge_plane];                                // do(i, j)
@@ -82,36 +78,28 @@ struct backward_tile {
   /// Copies q(i, l) and v1(i, l).
   TRIAD_DEVICE static void copy_left(block const& b, shared& s, one_head<T> const& at, int i0, int l0) {
     edge_grid const edges{at.row(i0, l0), at.n, 1, at.n - i0, at.n - l0};
-    start_middle_nodes(b, at.query, at.width, scored(at), edges, s.query);
-    start_middle_nodes(b, at.left, at.width, at.width, edges, s.left);
+    start_middle_nodes(b, at.query, at.width, edges, s.query);
+    start_middle_nodes(b, at.left, at.width, edges, s.left);
   }
   /// Copies k(l, j) if OwnKey is false, and v2(l, j).
   TRIAD_DEVICE static void copy_right(block const& b, shared& s, one_head<T> const& at, int l0, int j0) {
     edge_grid const edges{at.row(l0, j0), 1, at.n, at.n - j0, at.n - l0};
-    if constexpr (!OwnKey) start_middle_nodes(b, at.key, at.width, scored(at), edges, s.key);
-    if constexpr (RightValue) start_middle_nodes(b, at.right, at.width, at.width, edges, s.right);
+    if constexpr (!OwnKey) start_middle_nodes(b, at.key, at.width, edges, s.key);
+    if constexpr (RightValue) start_middle_nodes(b, at.right, at.width, edges, s.right);
   }
-  /// The number of columns of q and k.  For products of tiles, the columns include zeros up to a whole number of steps.
-  TRIAD_DEVICE static int scored(one_head<T> const& at) { return of_tiles ? terms_of(at.width) : at.width; }
-  TRIAD_DEVICE static void start_middle_nodes(block const& b, columns<T const> const& x, int width, int filled,
+  TRIAD_DEVICE static void start_middle_nodes(block const& b, columns<T const> const& x, int width,
                                               edge_grid const& edges, T (&to)[tile_l][plane]) {
-    start_rows<threads, Width, tile_l * tile_i, tile_i, stride, plane>(b, x, width, filled, edges, to[0]);
+    start_rows<threads, Width, tile_l * tile_i, tile_i, stride, plane>(b, x, width, width, edges, to[0]);
   }
-
-  /// Stores q(i, l) . k(l, j) in ds(i, l, j), where make_weights() reads it.  A warp computes 16 rows and 8 columns of
-  /// one l.
-  TRIAD_DEVICE static void score_products(block const& b, shared& s, problem<T> const& p) {
-    tile_lane const lane(b);
-    constexpr int across = tile_j / 8, down = tile_i / 16;
-    for (int t = b.row(); t < tile_l * down * across; t += threads / warp) {
-      int const j = t % across * 8, i = t / across % down * 16, l = t / across / down;
-      T sum[1][4] = {};
-      add_tile_product<Path, Factors, 1>(
-          lane, terms_of(p.width), [&](int r, int c) { return s.query[l][(i + r) * stride + c]; },
-          [&](int c, int e) { return s.key[l][(j + e) * stride + c]; }, sum);
-      TRIAD_UNROLL
-      for (int e = 0; e < 4; ++e)
-        s.ds[l][(i + lane.row() + e / 2 * 8) * weight_stride + j + lane.column() + e % 2] = sum[0][e];
+  /// Rounds q(i, l), if they are new, and k(l, j), after waiting for this thread's copies.
+  TRIAD_DEVICE static void round_scored(block const& b, shared& s, problem<T> const& p, bool new_queries) {
+    if constexpr (rounds_scores<T, Width, OwnKey>) {
+      if (p.factors == arithmetic::float32) return;
+      auto const round = [&](T(&rows)[tile_l][plane]) {
+        round_floats<threads, Width, tile_l * tile_i, tile_i, stride, plane>(b, p.factors, p.width, rows[0]);
+      };
+      if (new_queries) round(s.query);
+      round(s.key);
     }
   }
 
@@ -150,14 +138,13 @@ struct backward_tile {
         quad<T> key[each_j] = {}, right[each_j] = {};
         TRIAD_UNROLL
         for (int e = 0; e < each_j; ++e) {
-          if constexpr (!OwnKey && !of_tiles) key[e] = quad_at(&s.key[my.l][(my.j + e * place::step_j) * stride + c]);
+          if constexpr (!OwnKey) key[e] = quad_at(&s.key[my.l][(my.j + e * place::step_j) * stride + c]);
           if constexpr (RightValue) right[e] = quad_at(&s.right[my.l][(my.j + e * place::step_j) * stride + c]);
         }
         TRIAD_UNROLL
         for (int r = 0; r < each_i; ++r) {
           int const row = my.i + r * place::step_i;
-          quad<T> query{};
-          if constexpr (!of_tiles) query = quad_at(&s.query[my.l][row * stride + c]);
+          quad<T> const query = quad_at(&s.query[my.l][row * stride + c]);
           quad<T> const left = quad_at(&s.left[my.l][row * stride + c]);
           TRIAD_UNROLL
           for (int e = 0; e < each_j; ++e) {
@@ -165,7 +152,7 @@ struct backward_tile {
             quad<T> const d_o = quad_at(&s.d_o[row][column]);
             if constexpr (OwnKey)
               score[r][e] = dot(query, quad_at(&s.own_key[row][column]), score[r][e]);
-            else if constexpr (!of_tiles)
+            else
               score[r][e] = dot(query, key[e], score[r][e]);
             if constexpr (RightValue)
               dp[r][e] = dot(d_o, left, right[e], dp[r][e]);
@@ -180,7 +167,6 @@ struct backward_tile {
         for (int r = 0; r < each_i; ++r) TRIAD_UNROLL
         for (int e = 0; e < each_j; ++e) {
           int const row = my.i + r * place::step_i, column = my.j + e * place::step_j;
-          if constexpr (of_tiles) score[r][e] = s.ds[my.l][row * weight_stride + column];
           T w = 0, ds = 0;
           f(row, column, score[r][e] * p.scale, dp[r][e], w, ds);
           s.w[my.l][row * weight_stride + column] = w;

@@ -1,17 +1,18 @@
-// Tests pairs of 16-bit numbers: rounding, products and sums of products, as a kernel computes them.
-// Tests cuda/device/half_pair.cuh.
+// Tests pairs of 16-bit numbers: rounding, products and sums of products, as a kernel computes them. Tests the terms that
+// the lanes of a warp read for tensor cores.
+// Tests cuda/device/half_pair.cuh and cuda/device/tile_product.cuh.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/cuda/device/half_pair.cuh"
-
 #include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "session.hpp"
+#include "triad/cuda/device/half_pair.cuh"
 #include "triad/cuda/device/launch.cuh"
+#include "triad/cuda/device/tile_product.cuh"
 
-namespace cuda_on_host_half_pair_tests {
+namespace cuda_on_host_rounded_numbers_tests {
 
 using namespace triad;
 using namespace triad::test;
@@ -113,4 +114,37 @@ TEST_CASE("a product of 16-bit numbers is rounded once, and so is its sum", "") 
   CHECK(found[2][1] == 0);
 }
 
-}  // namespace cuda_on_host_half_pair_tests
+/// Checks that four lanes read each of 4 Terms terms of a row once, in the order in which a product uses them.
+template <triad::cuda::arithmetic Factors, int Terms>
+void expect_each_term_once() {
+  using namespace triad::cuda;
+  alignas(16) float row[4 * Terms] = {};
+  for (int k = 0; k < 4 * Terms; ++k) {
+    auto const value = static_cast<float>(k + 1);
+    if constexpr (Factors == arithmetic::tf32)
+      row[k] = value;
+    else if (k % 2 == 0)
+      row[k / 8 * 8 + k % 8 / 2] = packed<Factors>(value, value + 1);
+  }
+  for (int k = 0; k < 4 * Terms; ++k) CHECK(term_of<Factors>(row, k) == static_cast<float>(k + 1));
+  for (int lane = 0; lane < warp; ++lane) {
+    lane_terms<Factors, Terms> const own(row, lane);
+    for (int e = 0; e < Terms; ++e) {  // one word is a term in tf32, and two terms else
+      alignas(4) float const word = own.at[Factors == arithmetic::tf32 ? e : e / 2];
+      CHECK(term_of<Factors>(&word, Factors == arithmetic::tf32 ? 0 : e % 2) ==
+            static_cast<float>(lane % 4 * Terms + e + 1));
+    }
+  }
+}
+
+TEST_CASE("four lanes read each term of a factor once") {
+  using enum triad::cuda::arithmetic;
+  expect_each_term_once<tf32, 4>();
+  expect_each_term_once<tf32, 8>();
+  expect_each_term_once<bf16, 4>();
+  expect_each_term_once<bf16, 8>();
+  expect_each_term_once<f16, 4>();
+  expect_each_term_once<f16, 8>();
+}
+
+}  // namespace cuda_on_host_rounded_numbers_tests
