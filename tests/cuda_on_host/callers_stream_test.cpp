@@ -2,6 +2,7 @@
 // Tests cuda/backend.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -9,14 +10,17 @@
 #include "session.hpp"
 #include "triad/cuda/backend.cuh"
 #include "triad/cuda/elementwise.cuh"
+#include "triad/cuda/layer_norm.cuh"
 #include "triad/cuda/matmul.cuh"
 #include "triad/ops/elementwise.hpp"
+#include "triad/ops/layer_norm.hpp"
 #include "triad/ops/matmul.hpp"
 
 namespace cuda_on_host_callers_stream_tests {
 
 using namespace triad;
 using triad::cuda::check;
+using triad::test::random_values;
 using floats = std::vector<float>;
 
 /// A backend and a stream of the caller.
@@ -123,6 +127,38 @@ TEST_CASE("a CUDA graph of the caller can hold a backend's work") {
     CHECK(work.get() == work.expected);
   }
   check(cudaGraphExecDestroy(graph), "destroying a graph");
+}
+
+TEST_CASE("the gradient of a norm counts its blocks in every stream and in a CUDA graph") {
+  callers on;
+  triad::cuda::backend ex(std::move(on.ex));
+  triad::test::session<triad::cuda::backend> s(ex);
+  constexpr index_t rows = 100, columns = 3;  // four blocks
+  auto const x = s.put(random_values<float>(rows * columns, 1), rows, columns),
+             dx = s.put(floats(rows * columns), rows, columns);
+  auto const of_row = s.put(random_values<float>(rows, 2)), gain = s.put(random_values<float>(columns, 3)),
+             dgain = s.put(floats(columns)), dbias = s.put(floats(columns));
+  s.with_scratch([&](auto& here, call const& c) {
+    auto const add = [&] {
+      layer_norm_grad(here, *c.scratch, x, gain, of_row, of_row, x, no_matrix<float const>(), dx, dgain, dbias);
+    };
+    if constexpr (!executes<std::decay_t<decltype(here)>>) {
+      add();
+    } else {
+      auto const sum = [&] { return s.get(dgain.data_handle(), 1)[0]; };
+      add();
+      float const once = sum();
+      CHECK(once != 0);
+      here.queue_in(on.stream);
+      add();
+      auto* const graph = captured(on.stream, add);
+      for (int time = 0; time < 3; ++time) check(cudaGraphLaunch(graph, on.stream), "replaying");
+      here.queue_in(here.own_stream());
+      add();
+      CHECK(std::abs(sum() - 6 * once) <= 1e-5F * std::abs(once));
+      check(cudaGraphExecDestroy(graph), "destroying a graph");
+    }
+  });
 }
 
 TEST_CASE("a backend enters and leaves a stream that is captured") {

@@ -182,6 +182,41 @@ TEMPLATE_TEST_CASE("layer norm and its gradient on a device are those of the hos
       }
 }
 
+TEMPLATE_TEST_CASE("the gradient of layer norm on a device has the same bits in one launch and in two", "", float,
+                   double) {
+  // The last block of one kernel adds up to 16 chunks of 32 rows.  A second kernel adds the 17 chunks of rows 513 to
+  // 544, whose gradient is 0 and must not change a bit.  Every time again, no block may come too early or be forgotten.
+  for (index_t const rows : {1, 33, 512})
+    for (index_t const columns : {1, 64, 256})
+      for (std::uint64_t const seed : {0, 1, 2}) {
+        CAPTURE(rows, columns, seed);
+#if defined(TRIAD_CUDA_DOUBLE)
+        cuda_on_host::with_settings const order({.shuffled = seed > 0, .seed = seed});
+#endif
+        session<triad::cuda::backend> s(device());
+        auto gradient = uneven<TestType>(rows * columns, 1);
+        gradient.resize(static_cast<std::size_t>(544 * columns));
+        auto const x = s.put(uneven<TestType>(544 * columns, 2), 544, columns), dy = s.put(gradient, 544, columns),
+                   dx = s.template spoiled<TestType>(544, columns);
+        auto const mean = s.put(random_values<TestType>(544, 3)), rstd = s.put(uneven<TestType>(544, 4)),
+                   gain = s.put(random_values<TestType>(columns, 5));
+        for (index_t const of : {rows, index_t{544}}) {
+          auto const first = [&](auto m) { return row_block(m, 0, of); };
+          auto const dgain = s.put(random_values<TestType>(columns, 6)),
+                     dbias = s.put(random_values<TestType>(columns, 7));
+          s.with_scratch([&](auto& ex, call const& c) {
+            layer_norm_grad(ex, *c.scratch, first(x), gain, make_vec(mean.data_handle(), of),
+                            make_vec(rstd.data_handle(), of), first(dy), no_matrix<TestType const>(), first(dx), dgain,
+                            dbias);
+          });
+          s.collect(dgain);
+          s.collect(dbias);
+        }
+        auto const half = s.results.begin() + 2 * columns;
+        CHECK(std::vector<double>(s.results.begin(), half) == std::vector<double>(half, s.results.end()));
+      }
+}
+
 TEMPLATE_TEST_CASE("dropout on a device keeps the elements that the host keeps", "", float, double) {
   for (auto const z : {size{0, 3}, {1, 1}, {3, 63}, {9, 65}, {2, 130}, {1, 1000}})
     for (auto how : all_ways)

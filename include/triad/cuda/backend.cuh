@@ -43,6 +43,8 @@ class backend {
     stream_ = own_;
     try {
       check(cudaEventCreateWithFlags(&left_, cudaEventDisableTiming), "creating an event");
+      check(cudaMemsetAsync(block_count(), 0, sizeof(unsigned), own_), "clearing the count of blocks");
+      check(cudaStreamSynchronize(own_), "waiting for the count of blocks");  // other streams may not wait for own_
       blas_ = blas_context(own_);
       staging_ = std::make_unique<staging>(own_);
     } catch (...) {
@@ -60,6 +62,7 @@ class backend {
         blas_(std::move(other.blas_)),
         fused_(other.fused_),
         split_(std::move(other.split_)),
+        block_count_(std::move(other.block_count_)),
         staging_(std::move(other.staging_)),
         recordings_(std::move(other.recordings_)),
         records_(other.records_) {}
@@ -99,7 +102,8 @@ class backend {
     if (stream != stream_) move_to(stream, !owes_wait_ && !leaves_capture);
   }
   /// The same, but the work does not wait for earlier work.  Work in the two streams must share no data, and must not
-  /// contain products, because the backend has one workspace for products.  The last stream need not exist.
+  /// contain products or gradients of norms, because the backend has one workspace for products and one count of blocks.
+  /// The last stream need not exist.
   void queue_in_unordered(cudaStream_t stream) {
     if (stream == stream_) return;
     check(cudaSetDevice(device_), "choosing a device");
@@ -111,6 +115,9 @@ class backend {
   /// The memory for the split factors of products in arithmetic::tf32x3.  This memory is at most 256 MiB for one
   /// product, and less than 768 MiB in all.  Memory plans do not include this memory.
   growing_memory& split_factors() { return split_; }
+  /// A number in device memory, in which the blocks of one kernel at a time count themselves (is_last_block in
+  /// device/rows.cuh).  It is 0 between kernels.
+  unsigned* block_count() { return static_cast<unsigned*>(block_count_.at_least(sizeof(unsigned))); }
   device_memory where() const { return {device_, *staging_}; }
 
   /// Sets whether repeated work is recorded and replayed; the default is true.
@@ -141,7 +148,7 @@ class backend {
   bool owes_wait_ = false;      // whether the stream was captured when it should have waited for `left_`
   blas_context blas_;
   fused_blas fused_;
-  growing_memory split_{most_split_bytes};
+  growing_memory split_{most_split_bytes}, block_count_;
   std::unique_ptr<staging> staging_;
   cuda::recordings recordings_;
   bool records_ = true;

@@ -1,5 +1,5 @@
 // Layer normalisation with one warp per row.  The gradients of gain and bias are first summed over fixed chunks of
-// rows.
+// rows.  If there are few chunks, the block that ends last adds their sums.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -37,18 +37,22 @@ struct layer_norm_rows {
 };
 
 /// Computes dx for a chunk of rows.  The warps of a block take the rows in turn.  If Held is not 0, also stores the
-/// sums of dgain and then of dbias over the chunk in `partial`.
+/// sums of dgain and then of dbias over the chunk in `partial`.  If `count` is not null, the last block does the work of
+/// add_partials, with the same bits for few chunks.  (Other blocks could sum all rows, as in column_sums_of_few, and no
+/// block would have to be the last.  But they would read dy while dx is written, which may be the same memory.)
 template <class T, int Held>
 struct layer_norm_grad_rows {
   static constexpr char const* name = "layer_norm_grad";
-  static constexpr int threads = row_threads, resident = 3, slots = Held > 0 ? Held : 1;
+  static constexpr int threads = row_threads, slots = Held > 0 ? Held : 1;
+  static constexpr int resident = sizeof(T) == 4 ? 3 : 2;  // more registers, and double would spill
   struct shared {
     T gain[row_warps][slots * warp], bias[row_warps][slots * warp];
+    bool last;
   };
 
   TRIAD_DEVICE void operator()(block const& b, matrix<T const> x, vec<T const> gain, vec<T const> mean,
-                               vec<T const> rstd, matrix<T const> dy, matrix<T const> add, matrix<T> dx, T* partial,
-                               index_t chunk) const {
+                               vec<T const> rstd, matrix<T const> dy, matrix<T const> add, matrix<T> dx, vec<T> dgain,
+                               vec<T> dbias, T* partial, index_t chunk, unsigned* count) const {
     index_t const rows = x.extent(0), d = x.extent(1), first = b.index() * chunk,
                   end = first + chunk < rows ? first + chunk : rows;
     T to_gain[slots] = {}, to_bias[slots] = {};
@@ -88,6 +92,12 @@ struct layer_norm_grad_rows {
         partial[b.index() * 2 * d + c] = sum_gain;
         partial[b.index() * 2 * d + d + c] = sum_bias;
       }
+      if (count == nullptr || !is_last_block(b, count, memory.last)) return;
+      for (int c = b.thread(); c < 2 * d; c += threads) {
+        T total = 0;
+        for (index_t k = 0; k < b.blocks(); ++k) total += partial[k * 2 * d + c];
+        (c < d ? dgain(c) : dbias(c - d)) += total;
+      }
     }
   }
 };
@@ -121,14 +131,17 @@ void do_layer_norm_grad(backend& ex, matrix<T const> x, vec<T const> gain, vec<T
   if (rows == 0 || d == 0) return;
   auto* const partial = reinterpret_cast<T*>(ws.data);
   if (d <= held_columns * warp) {
-    launch(ex, detail::layer_norm_grad_rows<T, held_columns>{}, chunks, x, gain, mean, rstd, dy, add, dx, partial,
-           chunk);
+    auto* const count = chunks <= few_chunks ? ex.block_count() : nullptr;
+    launch(ex, detail::layer_norm_grad_rows<T, held_columns>{}, chunks, x, gain, mean, rstd, dy, add, dx, dgain, dbias,
+           partial, chunk, count);
+    if (count != nullptr) return;
   } else {  // the sums over rows come first, since dx may be the same memory as dy
     launch(ex, detail::column_partials<T, detail::gain_term<T>>{{x, dy, mean, rstd}}, chunks * tiles, rows, d, partial,
            chunk, 2 * d);
     launch(ex, detail::column_partials<T, detail::matrix_term<T>>{{dy}}, chunks * tiles, rows, d, partial + d, chunk,
            2 * d);
-    launch(ex, detail::layer_norm_grad_rows<T, 0>{}, chunks, x, gain, mean, rstd, dy, add, dx, partial, chunk);
+    launch(ex, detail::layer_norm_grad_rows<T, 0>{}, chunks, x, gain, mean, rstd, dy, add, dx, dgain, dbias, partial,
+           chunk, static_cast<unsigned*>(nullptr));
   }
   launch(ex, detail::add_partials<T>{}, blocks_for(2 * d, warp), static_cast<T const*>(partial), chunks, dgain, dbias);
 }

@@ -17,6 +17,9 @@ constexpr index_t column_chunk(index_t rows) { return rows <= 32 * 2048 ? 32 : b
 /// The number of chunks that memory is planned for.  If there are more rows, this number is never smaller, because
 /// memory for the largest batch must be enough for every smaller batch.
 constexpr index_t most_column_chunks(index_t rows) { return rows <= 32 * 2048 ? blocks_for(rows, 32) : 2048; }
+/// Up to this number of chunks, one launch computes the sums of columns.  A thread then adds the sums of all chunks.  It
+/// waits for memory a few times, and a launch takes some microseconds.  We did not measure the limit.
+inline constexpr index_t few_chunks = 16;
 
 namespace detail {
 
@@ -130,6 +133,7 @@ template <class T>
 struct add_partials {
   static constexpr char const* name = "joining column sums";
   static constexpr int warps = 32, threads = warps * warp;
+  static_assert(few_chunks <= warps, "few chunks are added in order, here and in one launch");
   struct shared {
     T part[warps][warp];
   };
@@ -157,10 +161,9 @@ struct add_partials {
 template <class T, class Term>
 struct column_sums_of_few {
   static constexpr char const* name = "column sums of few rows";
-  static constexpr int warps = 32, threads = warps * warp, most_chunks = 16;
-  static_assert(most_chunks <= add_partials<T>::warps, "add_partials adds the chunks of a warp before those of others");
+  static constexpr int warps = 32, threads = warps * warp;
   struct shared {
-    T part[most_chunks * row_warps][warp];
+    T part[few_chunks * row_warps][warp];
   };
   Term term;
 
@@ -221,7 +224,7 @@ void do_column_sums_add(backend& ex, matrix<T const> x, vec<T> s, workspace ws) 
                 tiles = blocks_for(d, warp);
   if (rows == 0) return;
   using few = detail::column_sums_of_few<T, detail::matrix_term<T>>;
-  if (chunks <= few::most_chunks) return launch(ex, few{{x}}, tiles, rows, chunk, static_cast<int>(chunks), s);
+  if (chunks <= few_chunks) return launch(ex, few{{x}}, tiles, rows, chunk, static_cast<int>(chunks), s);
   auto* const partial = reinterpret_cast<T*>(ws.data);
   launch(ex, detail::column_partials<T, detail::matrix_term<T>>{{x}}, chunks * tiles, rows, d, partial, chunk, d);
   launch(ex, detail::add_partials<T>{}, tiles, static_cast<T const*>(partial), chunks, s, vec<T>(nullptr, 0));

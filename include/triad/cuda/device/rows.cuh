@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cuda/atomic>
 #include <cuda/std/bit>
 #include <cuda/std/cmath>
 #include <cuda/std/limits>
@@ -107,6 +108,20 @@ TRIAD_DEVICE T block_sum(block const& b, T (&part)[Warps], T value) {
   for (int w = 0; w < Warps; ++w) total += part[w];
   b.sync();
   return total;
+}
+
+/// Counts the blocks of a kernel that have come here.  Returns true to all threads of the last block, which then sees
+/// what the other blocks wrote before they came, and false to the other blocks.  `count` is backend::block_count().  It
+/// is 0 again after the kernel, so that a CUDA graph can repeat the kernel.  `last` is in shared memory.
+TRIAD_DEVICE bool is_last_block(block const& b, unsigned* count, bool& last) {
+  b.sync();
+  if (b.thread() == 0) {
+    ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device> const here(*count);
+    last = here.fetch_add(1, ::cuda::memory_order_acq_rel) + 1 == b.blocks();
+    if (last) here.store(0, ::cuda::memory_order_relaxed);
+  }
+  b.sync();
+  return last;
 }
 
 /// Sets `value` to the largest value of the warp, and `at` to the first place with this value, in every lane.
