@@ -171,14 +171,49 @@ TEMPLATE_TEST_CASE("layer norm and its gradient on a device are those of the hos
               for (auto const& v : {mean, rstd}) s.collect(v);
               auto const dx = add == 0 ? dy : add == 1 ? y : extra;
               if (add == 1) s.collect(y);
+              auto const dropped = s.template spoiled<T>(z.rows, z.columns, how);
               s.with_scratch([&](auto& ex, call const& c) {
                 auto const added = add == 0 ? make_matrix<T const>(nullptr, 0, 0, 0) : matrix<T const>(extra);
-                layer_norm_grad(ex, *c.scratch, x, gain, mean, rstd, dy, added, dx, dgain, dbias);
+                if (add == 1)
+                  layer_norm_grad(ex, *c.scratch, x, gain, mean, rstd, dy, added, dx, dgain, dbias,
+                                  {0.3, 5, 7, nullptr}, dropped);
+                else
+                  layer_norm_grad(ex, *c.scratch, x, gain, mean, rstd, dy, added, dx, dgain, dbias);
               });
               s.collect(dx);
+              if (add == 1) s.collect(dropped);
               for (auto const& v : {dgain, dbias}) s.collect(v);
             },
             within);
+      }
+}
+
+TEMPLATE_TEST_CASE("the gradient of layer norm before dropout on a device is dropout of the gradient", "", float,
+                   double) {
+  for (auto const z : sizes)
+    for (double const rate : {0.3, 1.0})
+      for (bool const in_place : {false, true}) {
+        CAPTURE(z.rows, z.columns, rate, in_place);
+        session<triad::cuda::backend> s(device());
+        auto const step = s.put(std::vector<std::uint64_t>{4});
+        dropout_mask const mask{rate, 5, 7, step.data_handle()};
+        auto const x = s.put(values<TestType>(z, 1), z.rows, z.columns),
+                   dy = s.put(values<TestType>(z, 4), z.rows, z.columns),
+                   dx = in_place ? dy : s.template spoiled<TestType>(z.rows, z.columns),
+                   dropped = s.template spoiled<TestType>(z.rows, z.columns),
+                   expected = s.template spoiled<TestType>(z.rows, z.columns);
+        auto const of_row = s.put(random_values<TestType>(z.rows, 2)),
+                   gain = s.put(random_values<TestType>(z.columns, 3)),
+                   dgain = s.put(random_values<TestType>(z.columns, 5)),
+                   dbias = s.put(random_values<TestType>(z.columns, 6));
+        s.with_scratch([&](auto& ex, call const& c) {
+          layer_norm_grad(ex, *c.scratch, x, gain, of_row, of_row, dy, no_matrix<TestType const>(), dx, dgain, dbias,
+                          mask, dropped);
+          dropout_grad(ex, mask, dx, expected);
+        });
+        for (auto const& m : {dropped, expected}) s.collect(m);
+        auto const half = s.results.begin() + static_cast<std::ptrdiff_t>(s.results.size() / 2);
+        CHECK(std::vector<double>(s.results.begin(), half) == std::vector<double>(half, s.results.end()));
       }
 }
 

@@ -103,6 +103,15 @@ void each_rowwise_use(F&& f) {
     });
     return y;
   });
+  use("layer_norm_grad, dropout", {rows * d, d, rows, rows, rows * d}, [=](Ex& ex, given const& x) {
+    auto y = room_for_numbers<T>({rows * d, d, d, rows * d}, T(0));
+    with_scratch(ex, {}, [&](auto& on, call const& c) {
+      layer_norm_grad(on, *c.scratch, in(x[0], rows, d), in(x[1], d), in(x[2], rows), in(x[3], rows), in(x[4], rows, d),
+                      no_matrix<T const>(), out(y[0], rows, d), out(y[1], d), out(y[2], d),
+                      dropout_mask{0.3, 1, 2, nullptr}, out(y[3], rows, d));
+    });
+    return y;
+  });
   for (bool const decoupled : {false, true})
     use(decoupled ? "adam, decoupled" : "adam", {rows * d, rows * d, rows * d, rows * d}, [=](Ex& ex, given const& x) {
       numbers<T> y{x[0], x[2], x[3]};

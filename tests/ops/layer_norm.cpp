@@ -14,6 +14,7 @@
 #include "tests/check_gradient.hpp"
 #include "tests/ops/rows.hpp"
 #include "triad/cpu/cpu.hpp"
+#include "triad/ops/dropout.hpp"
 #include "triad/train/finite_differences.hpp"
 
 namespace ops_layer_norm_tests {
@@ -101,6 +102,43 @@ TEMPLATE_TEST_CASE("layer norm's gradient is its value's, takes an addend, may l
   }
 }
 
+/// Computes the gradients of layer norm with an addend and with dropout, in one operation or in two.  Returns dx, the
+/// gradient before dropout, dgain and dbias.  If `in_place` is true, dx is in the memory of dy.
+template <class T, class Ex>
+std::vector<T> gradients_and_dropout(Ex& ex, size s, dropout_mask mask, bool together, bool in_place = false) {
+  auto const x = random_values<T>(s.rows * s.columns, 1, 3), add = random_values<T>(s.rows * s.columns, 2),
+             gain = random_values<T>(s.columns, 3), mean = random_values<T>(s.rows, 4),
+             rstd = random_values<T>(s.rows, 5);
+  auto dx = random_values<T>(s.rows * s.columns, 6), dropped = x, sums = random_values<T>(2 * s.columns, 7);
+  auto const dy = dx;
+  with_scratch(ex, {}, [&](auto& backend, call const& c) {
+    auto const compute = [&](auto const&... more) {
+      layer_norm_grad(backend, *c.scratch, rows_of(x, s), make_vec(gain.data(), s.columns),
+                      make_vec(mean.data(), s.rows), make_vec(rstd.data(), s.rows),
+                      in_place ? read_only(rows_of(dx, s)) : rows_of(dy, s), as_matrix(rows_of(add, s)), rows_of(dx, s),
+                      make_vec(sums.data(), s.columns), make_vec(sums.data() + s.columns, s.columns), more...);
+    };
+    if (together) return compute(mask, as_matrix(rows_of(dropped, s)));
+    compute();
+    if (mask.active()) dropout_grad(backend, mask, read_only(rows_of(dx, s)), rows_of(dropped, s));
+  });
+  for (auto const* v : {&dropped, &sums}) dx.insert(dx.end(), v->begin(), v->end());
+  return dx;
+}
+
+TEMPLATE_TEST_CASE("the gradient of layer norm before dropout has the bits of the two gradients", "",
+                   TRIAD_TEST_TYPES) {
+  using T = typename TestType::scalar;
+  typename TestType::backend ex;
+  for (auto const s : {size{0, 3}, {1, 1}, {3, 300}, {65, 17}, {70, 64}, {130, 130}})
+    for (double const rate : {0.0, 0.3, 1.0})
+      for (bool const in_place : {false, true}) {
+        CAPTURE(s.rows, s.columns, rate, in_place);
+        dropout_mask const mask{rate, 5, 7, nullptr};
+        CHECK(gradients_and_dropout<T>(ex, s, mask, true, in_place) == gradients_and_dropout<T>(ex, s, mask, false));
+      }
+}
+
 TEST_CASE("layer norm has the same bits for one, two and three threads") {
   auto const run = [](int threads) {
     cpu::backend ex(threads);
@@ -115,7 +153,8 @@ TEST_CASE("layer norm has the same bits for one, two and three threads") {
                       rows_of(x, s), make_matrix<float const>(nullptr, 0, 0, 0), rows_of(dx, s),
                       make_vec(sums.data(), 60), make_vec(sums.data() + 60, 60));
     });
-    for (auto const* v : {&dx, &sums}) y.insert(y.end(), v->begin(), v->end());
+    auto both = gradients_and_dropout<float>(ex, s, {0.3, 5, 7, nullptr}, true);
+    for (auto const* v : {&dx, &sums, &both}) y.insert(y.end(), v->begin(), v->end());
     return y;
   };
   auto const one = run(1);
@@ -144,6 +183,39 @@ TEST_CASE("a layer norm of what does not fit is refused with a sentence") {
     CHECK_THROWS_WITH(std::apply(grad, short_one), contains("is (2), expected (3)"));
   for (auto const& short_one : {std::array<index_t, 5>{3, 1, 2, 3, 3}, {3, 2, 1, 3, 3}})
     CHECK_THROWS_WITH(std::apply(grad, short_one), contains("is (1), expected (2)"));
+  auto const with_dropout = [&](double rate, index_t rows) {
+    layer_norm_grad(ex, scratch, m(2, 3), n(3), n(2), n(2), m(2, 3), no_matrix<double const>(), m(2, 3), n(3), n(3),
+                    dropout_mask{rate, 1, 2, nullptr}, as_matrix(m(rows, 3)));
+  };
+  CHECK_THROWS_WITH(with_dropout(0.5, 1), contains("dropped is (1, 3), expected (2, 3)"));
+  CHECK_THROWS_WITH(with_dropout(7, 2), contains("rate of dropout is 7"));
+}
+
+/// A backend with dropout and a gradient of norms of its own, which count their calls.
+struct counting : cpu::backend {
+  int gradients = 0, dropouts = 0;
+};
+template <class T>
+void do_layer_norm_grad(counting& ex, matrix<T const> x, vec<T const> gain, vec<T const> mean, vec<T const> rstd,
+                        matrix<T const> dy, matrix<T const> add, matrix<T> dx, vec<T> dgain, vec<T> dbias,
+                        workspace ws) {
+  ++ex.gradients;
+  cpu::do_layer_norm_grad(ex, x, gain, mean, rstd, dy, add, dx, dgain, dbias, ws);
+}
+template <class T>
+void do_dropout(counting& ex, dropout_mask mask, matrix<T const> x, matrix<T> y) {
+  ++ex.dropouts;
+  cpu::do_dropout(ex, mask, x, y);
+}
+
+TEST_CASE("the gradient of layer norm before dropout calls the norm and the dropout of a derived backend") {
+  counting ex;
+  cpu::backend plain;
+  dropout_mask const mask{0.5, 1, 2, nullptr};
+  CHECK(gradients_and_dropout<float>(ex, {70, 5}, mask, true) ==
+        gradients_and_dropout<float>(plain, {70, 5}, mask, true));
+  CHECK(ex.gradients == 1);
+  CHECK(ex.dropouts == 1);
 }
 
 /// A backend as a user derives it, with a norm of its own.

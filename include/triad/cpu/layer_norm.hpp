@@ -6,6 +6,7 @@
 #include <cmath>
 #include <concepts>
 
+#include "triad/cpu/dropout.hpp"
 #include "triad/cpu/products/rounding.hpp"
 #include "triad/cpu/reduce.hpp"
 #include "triad/reference/layer_norm.hpp"
@@ -77,16 +78,23 @@ std::size_t do_layer_norm_grad_workspace(backend&, matrix<T const> x) {
   return static_cast<std::size_t>(chunks_of(x.extent(0), norm_chunk) * 2 * x.extent(1)) * sizeof(T);
 }
 
+namespace detail {
+template <class... T>
+bool rows_are_contiguous(matrix<T> const&... x) {
+  return ((x.extent(0) == 0 || x.stride(1) == 1) && ...);
+}
+
+/// Computes the gradients.  If the mask drops elements, also writes the gradient before the dropout, a row at a time.
+/// One function for both, as above.
 template <class T>
-void do_layer_norm_grad(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> mean, vec<T const> rstd,
-                        matrix<T const> dy, matrix<T const> add, matrix<T> dx, vec<T> dgain, vec<T> dbias,
-                        workspace ws) {
+void normalise_rows_grad(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> mean, vec<T const> rstd,
+                         matrix<T const> dy, matrix<T const> add, matrix<T> dx, vec<T> dgain, vec<T> dbias,
+                         workspace ws, dropout_mask mask, matrix<T> dropped) {
   index_t const rows = x.extent(0), d = x.extent(1);
-  if (x.stride(1) != 1 || dy.stride(1) != 1 || dx.stride(1) != 1 || (add.extent(0) != 0 && add.stride(1) != 1))
-    return reference::do_layer_norm_grad(ex, x, gain, mean, rstd, dy, add, dx, dgain, dbias, ws);
+  keep_source const kept(mask);
   T const* const g = gain.data_handle();
   T* const partial = reinterpret_cast<T*>(ws.data);
-  parallel_rows(ex, rows, norm_chunk, [=](index_t first, index_t count, int) {
+  parallel_rows(ex, rows, norm_chunk, [=, &kept](index_t first, index_t count, int) {
     T *const to_gain = partial + first / norm_chunk * 2 * d, *const to_bias = to_gain + d;
     for (index_t c = 0; c < 2 * d; ++c) to_gain[c] = T(0);
     for (index_t r = first; r < first + count; ++r) {
@@ -112,6 +120,7 @@ void do_layer_norm_grad(backend& ex, matrix<T const> x, vec<T const> gain, vec<T
 #pragma omp simd
         for (index_t c = 0; c < d; ++c) to[c] = s * (g[c] * gradient[c] - mean_g - (from[c] - m) * s * mean_gz);
       }
+      if (mask.active()) drop_row<T>(kept, T(mask.scale()), r, d, to, &dropped(r, 0));
     }
   });
   for (index_t chunk = 0; chunk < chunks_of(rows, norm_chunk); ++chunk)
@@ -119,6 +128,33 @@ void do_layer_norm_grad(backend& ex, matrix<T const> x, vec<T const> gain, vec<T
       dgain(c) += partial[chunk * 2 * d + c];
       dbias(c) += partial[chunk * 2 * d + d + c];
     }
+}
+
+#if defined(TRIAD_KERNELS)
+TRIAD_KERNELS template void normalise_rows_grad<float>(backend&, matrix<float const>, vec<float const>,
+                                                       vec<float const>, vec<float const>, matrix<float const>,
+                                                       matrix<float const>, matrix<float>, vec<float>, vec<float>,
+                                                       workspace, dropout_mask, matrix<float>);
+#endif
+}  // namespace detail
+
+template <class T>
+void do_layer_norm_grad(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> mean, vec<T const> rstd,
+                        matrix<T const> dy, matrix<T const> add, matrix<T> dx, vec<T> dgain, vec<T> dbias,
+                        workspace ws) {
+  if (!detail::rows_are_contiguous(x, dy, dx, add))
+    return reference::do_layer_norm_grad(ex, x, gain, mean, rstd, dy, add, dx, dgain, dbias, ws);
+  detail::normalise_rows_grad(ex, x, gain, mean, rstd, dy, add, dx, dgain, dbias, ws, {}, no_matrix<T>());
+}
+/// A derived backend may have a norm or dropout of its own, so it computes one after the other.
+template <std::derived_from<backend> Ex, class T>
+void do_layer_norm_grad(Ex& ex, matrix<T const> x, vec<T const> gain, vec<T const> mean, vec<T const> rstd,
+                        matrix<T const> dy, matrix<T const> add, matrix<T> dx, vec<T> dgain, vec<T> dbias, workspace ws,
+                        dropout_mask mask, matrix<T> dropped) {
+  if constexpr (std::same_as<Ex, backend>)
+    if (detail::rows_are_contiguous(x, dy, dx, add, dropped))
+      return detail::normalise_rows_grad(ex, x, gain, mean, rstd, dy, add, dx, dgain, dbias, ws, mask, dropped);
+  layer_norm_grad_by_parts(ex, x, gain, mean, rstd, dy, add, dx, dgain, dbias, ws, mask, dropped);
 }
 
 }  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -71,6 +71,24 @@ class row_span {
   bool live_, kept_[4] = {true, true, true, true};
 };
 
+/// Returns in bit k whether dropout keeps column lane + 32 k of a row of up to 1024 columns, for the columns of a lane in
+/// each_column().  The bits of columns 2 i and 2 i + 1 of the lane are from one counter, in block i of the row.  So two
+/// lanes compute each counter.  One counter at a time takes few registers.
+template <class T>
+TRIAD_DEVICE unsigned lane_kept(block const& b, drop_rule<T> const& drop, index_t row, index_t columns) {
+  int const blocks = static_cast<int>((columns + dropout_block - 1) / dropout_block);
+  bool const upper = b.lane() >= 16;
+  unsigned kept = 0;
+  TRIAD_NO_UNROLL
+  for (int i = 0; i < blocks; ++i) {
+    auto const words =
+        philox(drop.mask.counter(static_cast<std::uint64_t>((row * blocks + i) * 16 + b.lane() % 16)), drop.mask.key);
+    kept |= ((upper ? words[1] : words[0]) >= drop.threshold ? 1u : 0u) << (2 * i);
+    kept |= ((upper ? words[3] : words[2]) >= drop.threshold ? 2u : 0u) << (2 * i);
+  }
+  return kept;
+}
+
 namespace detail {
 
 /// y = keep f(x) / (1 - rate)

@@ -129,9 +129,9 @@ struct graph_attention_layer {
     auto const d_sum = plan_state(scratch, in.graphs.dims), d_context = plan_state(scratch, in.graphs.dims),
                d_value = plan_state(scratch, in.graphs.dims);
     auto const d_scores = scratch.make<tensor<T, dyn, dyn>>(in.graphs.dims.nodes, 2 * heads());
-    norm.backward(ex, c, w.norm, s.sum, s.norm, dy, d_sum, gradient.norm);
-    transform(ex, elu_grad(), s.context, undropped(ex, c.child(1).dropout(dropout), read_only(d_sum), d_context),
-              d_context);
+    auto const d =
+        norm.backward(ex, c, w.norm, s.sum, s.norm, dy, d_sum, gradient.norm, c.child(1).dropout(dropout), d_context);
+    transform(ex, elu_grad(), s.context, d, d_context);
     graph_attention_grad(
         ex, options(c), operands(in, s), in.graphs, in.label, vec<T const>(s.weights), as_matrix(read_only(s.context)),
         as_matrix(read_only(d_context)),

@@ -51,6 +51,15 @@ struct layer_norm_layer {
                 fields<T> gradient, matrix<T const> add = no_matrix<T const>()) const {
     layer_norm_grad(ex, *c.scratch, x, w.gain, s.mean, s.rstd, dy, add, dx, gradient.gain, gradient.bias);
   }
+  /// The same for x = a + drop(b), without `add`.  Returns the gradient of b: dx if the mask drops no elements, else
+  /// `memory`, which it overwrites.
+  template <backend Ex>
+  const_view<output> backward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, const_view<output> dy,
+                              output dx, fields<T> gradient, dropout_mask mask, output memory) const {
+    layer_norm_grad(ex, *c.scratch, x, w.gain, s.mean, s.rstd, dy, no_matrix<T const>(), dx, gradient.gain,
+                    gradient.bias, mask, as_matrix(memory));
+    return mask.active() ? memory : dx;
+  }
 };
 
 }  // namespace triad

@@ -82,15 +82,15 @@ struct sublayer {
                 output dx, fields<T> gradient, More const&... more) const {
     auto const frame = c.scratch->open();
     auto const dropped = c.scratch->template make<output>(dy.extent(0), width());
-    auto const branch_of = [&](const_view<output> d) { return undropped(ex, c.child(1).dropout(dropout), d, dropped); };
+    auto const mask = c.child(1).dropout(dropout);
     if (norms == norm_position::after) {
       auto const ds = c.scratch->template make<output>(dy.extent(0), width());
-      norm.backward(ex, c, w.norm, s.s, s.norm, dy, ds, gradient.norm);
+      auto const d = norm.backward(ex, c, w.norm, s.s, s.norm, dy, ds, gradient.norm, mask, dropped);
       epilogue<T> const add{.residual = as_matrix(ds)};
-      branch.backward(ex, c.child(0), w.branch, in, s.branch, branch_of(ds), dx, gradient.branch, add, more...);
+      branch.backward(ex, c.child(0), w.branch, in, s.branch, d, dx, gradient.branch, add, more...);
     } else {
-      branch.backward(ex, c.child(0), w.branch, with_state(in, read_only(s.s)), s.branch, branch_of(dy), dx,
-                      gradient.branch, epilogue<T>{}, more...);
+      branch.backward(ex, c.child(0), w.branch, with_state(in, read_only(s.s)), s.branch,
+                      undropped(ex, mask, dy, dropped), dx, gradient.branch, epilogue<T>{}, more...);
       norm.backward(ex, c, w.norm, state_of(in), s.norm, dx, dx, gradient.norm, as_matrix(dy));
     }
   }

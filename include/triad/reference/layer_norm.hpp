@@ -6,6 +6,7 @@
 
 #include "triad/ops/layer_norm.hpp"
 #include "triad/reference/backend.hpp"
+#include "triad/reference/dropout.hpp"
 
 namespace triad::TRIAD_REFERENCE {
 
@@ -48,6 +49,12 @@ void do_layer_norm_grad(backend&, matrix<T const> x, vec<T const> gain, vec<T co
       dx(r, c) = rstd(r) * (g - sum_g / T(d) - z * sum_gz / T(d)) + (add.extent(0) != 0 ? add(r, c) : T(0));
     }
   }
+}
+template <class Ex, class T>
+void do_layer_norm_grad(Ex& ex, matrix<T const> x, vec<T const> gain, vec<T const> mean, vec<T const> rstd,
+                        matrix<T const> dy, matrix<T const> add, matrix<T> dx, vec<T> dgain, vec<T> dbias, workspace ws,
+                        dropout_mask mask, matrix<T> dropped) {
+  layer_norm_grad_by_parts(ex, x, gain, mean, rstd, dy, add, dx, dgain, dbias, ws, mask, dropped);
 }
 
 }  // namespace triad::TRIAD_REFERENCE
