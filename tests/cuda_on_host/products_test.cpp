@@ -8,6 +8,7 @@
 
 #include "session.hpp"
 #include "triad/cuda/matmul.cuh"
+#include "triad/cuda/matmul_norm.cuh"
 #include "triad/cuda/pair_sum.cuh"
 
 namespace cuda_on_host_products_tests {
@@ -221,6 +222,38 @@ TEST_CASE(
 
 // cublasLt chooses its kernels by shape and arithmetic. In TF32 and bf16, the relu of cublasLt changed NaN to 0 at the
 // third of these shapes, so triad does not use it in these precisions.
+TEMPLATE_TEST_CASE("a product with a norm on a device is the product and the norm", "", float, double) {
+  index_t const k = 6;
+  for (auto const [m, terms, n] : {size{0, k, 3}, {1, k, 1}, {9, k, 33}, {70, k, 64}, {17, k, 256}, {5, k, 300}})
+    for (auto lc : {lying::rows, lying::padded, lying::columns})
+      for (double const rate : {0.0, 0.3, 1.0}) {
+        CAPTURE(m, n, static_cast<int>(lc), rate);
+        session<triad::cuda::backend> s(device());
+        auto const put = [&](index_t rows, index_t columns, std::uint64_t stream, lying how = lying::rows) {
+          return s.put(values<TestType>(rows, columns, stream), rows, columns, how);
+        };
+        auto const step = s.put(std::vector<std::uint64_t>{4});
+        auto const gain = s.put(random_values<TestType>(n, 1)), bias = s.put(random_values<TestType>(n, 2));
+        epilogue<TestType> const e{.bias = bias, .dropout = {rate, 5, 7, step.data_handle()}, .residual = put(m, n, 3)};
+        auto const a = put(m, terms, 4), b = put(terms, n, 5);
+        for (bool const together : {true, false}) {
+          auto const c = s.template spoiled<TestType>(m, n, lc), y = s.template spoiled<TestType>(m, n, lc);
+          auto const mean = s.template spoiled<TestType>(m), rstd = s.template spoiled<TestType>(m);
+          if (together) {
+            following_norm<TestType> const norm_of_c{gain, bias, TestType(1e-5), y, mean, rstd};
+            do_matmul_norm(s.ex, matrix<TestType const>(a), matrix<TestType const>(b), c, e, norm_of_c);
+          } else {
+            matmul(s.ex, a, b, c, e);
+            layer_norm(s.ex, c, gain, bias, 1e-5, y, mean, rstd);
+          }
+          for (auto const& of : {c, y}) s.collect(of);
+          for (auto const& v : {mean, rstd}) s.collect(v);
+        }
+        auto const half = s.results.begin() + static_cast<std::ptrdiff_t>(s.results.size() / 2);
+        CHECK(distance({half, s.results.end()}, {s.results.begin(), half}) <= 100 * tolerance<TestType>);
+      }
+}
+
 TEST_CASE("a NaN passes the relu that follows a product, in every arithmetic") {
   using enum triad::cuda::arithmetic;
   for (auto how : {float32, tf32x3, tf32, bf16}) {

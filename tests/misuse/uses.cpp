@@ -329,6 +329,13 @@ TEST_CASE("operations are given shapes that fit, or it is said") {
          matmul(ex, cm(2, 3), cm(3, 2), m(2, 2), e);
        },
        "-1"},
+      {"a norm after it",
+       [] {
+         epilogue<double> e;
+         e.norm.y = m(2, 2);
+         matmul(ex, cm(2, 3), cm(3, 2), m(2, 2), e);
+       },
+       "matmul_norm"},
       {"matmul_add", [] { matmul_add(ex, cm(2, 3), cm(2, 3), m(2, 3)); }, "matmul"},
       {"softmax", [] { softmax(ex, cm(2, 3), m(3, 2)); }, "softmax"},
       {"softmax_grad", [] { softmax_grad(ex, cm(2, 3), cm(2, 2), m(2, 3)); }, "softmax_grad"},

@@ -28,6 +28,7 @@
 #include "triad/ops/list_pointers.hpp"
 #include "triad/ops/log_step.hpp"
 #include "triad/ops/matmul.hpp"
+#include "triad/ops/matmul_norm.hpp"
 #include "triad/ops/mix_columns.hpp"
 #include "triad/ops/noisy_or.hpp"
 #include "triad/ops/pair_product.hpp"
@@ -236,6 +237,17 @@ void each_product_use(F&& f) {
           matmul(ex, in(x[0], m, k), in(x[1], k, n), out(y[0], m, n), e);
           return y;
         }});
+  f(operation_use<Ex, T>{"matmul_norm", {m * k, k * n, m * n, n, n}, [=](Ex& ex, given const& x) {
+                           auto y = room_for_numbers<T>({m * n, m * n, m, m});
+                           epilogue<T> e;
+                           e.dropout = {0.3, 1, 2, nullptr};
+                           e.residual = in(x[2], m, n);
+                           e.norm = {in(x[3], n), in(x[4], n), T(1e-5), out(y[1], m, n), out(y[2], m), out(y[3], m)};
+                           kept_factor<T const> const a = tensor<T const, dyn, dyn>(x[0].data(), m, k);
+                           kept_factor<T> const c = tensor<T, dyn, dyn>(y[0].data(), m, n);
+                           matmul_norm(ex, a, in(x[1], k, n), c, e);
+                           return y;
+                         }});
   f(operation_use<Ex, T>{"matmul_add", {m * k, k * n, m * n}, [=](Ex& ex, given const& x) {
                            numbers<T> y{x[2]};
                            y[0].resize(static_cast<std::size_t>(m * n));

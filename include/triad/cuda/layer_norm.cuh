@@ -15,6 +15,22 @@ namespace triad::cuda {
 
 namespace detail {
 
+/// Normalises the row of a warp.  v(k, column) returns a value of the row, as in lane_values.
+template <int Held, class T, class Values>
+TRIAD_DEVICE void normalise_row(block const& b, warp_row const& own, Values const& v, vec<T const> gain,
+                                vec<T const> bias, T epsilon, matrix<T> y, vec<T> mean, vec<T> rstd) {
+  T m = 0, squares = 0;
+  each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { m += v(k, c); });
+  m = warp_sum(b, m) / T(own.d);
+  each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { squares += (v(k, c) - m) * (v(k, c) - m); });
+  T const s = T(1) / ::cuda::std::sqrt(warp_sum(b, squares) / T(own.d) + epsilon);
+  each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { y(own.r, c) = gain(c) * ((v(k, c) - m) * s) + bias(c); });
+  if (own.live && b.lane() == 0) {
+    mean(own.r) = m;
+    rstd(own.r) = s;
+  }
+}
+
 template <class T, int Held>
 struct layer_norm_rows {
   static constexpr char const* name = "layer_norm";
@@ -23,18 +39,7 @@ struct layer_norm_rows {
   TRIAD_DEVICE void operator()(block const& b, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon,
                                matrix<T> y, vec<T> mean, vec<T> rstd) const {
     warp_row const own(b, x);
-    lane_values<T, Held> const v(b, x, own.r, own.d);
-    T m = 0, squares = 0;
-    each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { m += v(k, c); });
-    m = warp_sum(b, m) / T(own.d);
-    each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { squares += (v(k, c) - m) * (v(k, c) - m); });
-    T const s = T(1) / ::cuda::std::sqrt(warp_sum(b, squares) / T(own.d) + epsilon);
-    each_column<Held>(b.lane(), own.d,
-                      [&](int k, index_t c) { y(own.r, c) = gain(c) * ((v(k, c) - m) * s) + bias(c); });
-    if (own.live && b.lane() == 0) {
-      mean(own.r) = m;
-      rstd(own.r) = s;
-    }
+    normalise_row<Held>(b, own, lane_values<T, Held>(b, x, own.r, own.d), gain, bias, epsilon, y, mean, rstd);
   }
 };
 

@@ -275,29 +275,47 @@ void launch_plain(backend& ex, index_t count, index_t m, index_t n, index_t k, s
          drop_rule<T>(e.dropout));
 }
 
+/// Computes the product, and the steps of the epilogue that cuBLAS or plain_product computes with it.  Returns the steps
+/// that are left.
+template <class T>
+epilogue<T> begin_product(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, bool accumulate,
+                          epilogue<T> const& e) {
+  index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1);
+  if (m == 0 || n == 0) return {};
+  check(cudaSetDevice(ex.device()), "choosing a device");
+  auto const x = make_strided(a), y = make_strided(b);
+  auto const z = make_strided(c);
+  auto const plain = [&] {
+    launch_plain(ex, 1, m, n, k, x, y, z, accumulate, e);
+    return epilogue<T>{};
+  };
+  epilogue<T> rest = e;
+  bool const onto_itself = e.residual.extent(0) != 0 && e.residual.data_handle() == c.data_handle();
+  bool const between = e.relu || e.gate.extent(0) != 0 || e.dropout.active();
+  // If c is the residual, cuBLAS would overwrite the residual before the steps between product and residual are done.
+  if (onto_itself && (between || accumulate)) return plain();
+  auto const f = factors_of<T>(ex, m, n, k, x, y);
+  if (!fused_with(ex, f.how, m, n, f.k, f.a, f.b, accumulate, rest, z)) {
+    if (onto_itself) rest.residual = no_matrix<T const>();
+    T const beta = accumulate || onto_itself ? T(1) : T(0);
+    if (!blas_product(ex, f.how, 1, m, n, f.k, f.a, f.b, beta, z)) return plain();
+  }
+  return rest;
+}
+
+/// Applies the steps of the epilogue that begin_product() left.
+template <class T>
+void finish_product(backend& ex, epilogue<T> const& rest, matrix<T> c) {
+  if (!rest.empty())
+    launch(ex, finish_rows<T>{}, blocks_for(spans_of(c.extent(0), c.extent(1)), row_warps), rest,
+           drop_rule<T>(rest.dropout), c);
+}
+
 }  // namespace detail
 
 template <class T>
 void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, bool accumulate, epilogue<T> const& e) {
-  index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1);
-  if (m == 0 || n == 0) return;
-  check(cudaSetDevice(ex.device()), "choosing a device");
-  auto const x = detail::make_strided(a), y = detail::make_strided(b);
-  auto const z = detail::make_strided(c);
-  epilogue<T> rest = e;  // the steps of the epilogue that are left after cuBLAS
-  bool const onto_itself = e.residual.extent(0) != 0 && e.residual.data_handle() == c.data_handle();
-  bool const between = e.relu || e.gate.extent(0) != 0 || e.dropout.active();
-  // If c is the residual, cuBLAS would overwrite the residual before the steps between product and residual are done.
-  if (onto_itself && (between || accumulate)) return detail::launch_plain(ex, 1, m, n, k, x, y, z, accumulate, e);
-  auto const f = detail::factors_of<T>(ex, m, n, k, x, y);
-  if (!detail::fused_with(ex, f.how, m, n, f.k, f.a, f.b, accumulate, rest, z)) {
-    if (onto_itself) rest.residual = no_matrix<T const>();
-    T const beta = accumulate || onto_itself ? T(1) : T(0);
-    if (!detail::blas_product(ex, f.how, 1, m, n, f.k, f.a, f.b, beta, z))
-      return detail::launch_plain(ex, 1, m, n, k, x, y, z, accumulate, e);
-  }
-  if (!rest.empty())
-    launch(ex, detail::finish_rows<T>{}, blocks_for(spans_of(m, n), row_warps), rest, drop_rule<T>(rest.dropout), c);
+  detail::finish_product(ex, detail::begin_product(ex, a, b, c, accumulate, e), c);
 }
 
 template <class T>

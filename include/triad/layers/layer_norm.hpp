@@ -5,6 +5,7 @@
 #include "triad/core/views.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/ops/layer_norm.hpp"
+#include "triad/ops/matmul.hpp"
 
 namespace triad {
 
@@ -44,6 +45,10 @@ struct layer_norm_layer {
   void forward(Ex& ex, call const&, fields<T const> w, input x, saved const& s, output y,
                tensor<bfloat16, dyn, D> rounded = {}) const {
     layer_norm(ex, x, w.gain, w.bias, epsilon, y, s.mean, s.rstd, as_matrix(rounded));
+  }
+  /// The norm of forward() as the last step of the product that computes x.
+  following_norm<T> following(fields<T const> w, saved const& s, output y) const {
+    return {as_vec(w.gain), as_vec(w.bias), T(epsilon), as_matrix(y), s.mean, s.rstd};
   }
   /// Overwrites dx with the gradient.  Adds `add` to dx unless `add` is empty.  dx may be dy.
   template <backend Ex>

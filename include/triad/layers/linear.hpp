@@ -7,6 +7,7 @@
 
 #include "triad/layers/layer.hpp"
 #include "triad/ops/linear_grad.hpp"
+#include "triad/ops/matmul_norm.hpp"
 
 namespace triad {
 
@@ -40,12 +41,15 @@ struct linear {
   saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
 
   /// Overwrites y with x w' + b, then applies `after` to y.  Does not read after.bias.  x and y are views, or factors
-  /// that the caller keeps (core/kept_factor.hpp).
+  /// that the caller keeps (core/kept_factor.hpp).  If `after` has a norm, y must not be rounded.
   template <backend Ex>
   void forward(Ex& ex, call const&, fields<T const> w, kept_factor<T const, In> x, saved const&, kept_factor<T, Out> y,
                epilogue<T> after = {}) const {
     after.bias = w.bias;
-    matmul_kept(ex, x, transposed(w.weight), y, after);
+    if (after.norm.empty())
+      matmul_kept(ex, x, transposed(w.weight), y, after);
+    else
+      matmul_norm(ex, x, transposed(w.weight), y, after);
   }
 
   /// Overwrites dx, unless dx is empty, then applies `after` to dx.  `dropout` is the dropout of y if dy is the

@@ -20,7 +20,7 @@ namespace triad {
 enum class norm_position { after, before };
 
 /// A branch with its residual sum and its norm.  `Branch` is a layer from (rows, d) to (rows, d).  Its forward() takes
-/// an epilogue for y, and its backward() takes an epilogue for dx.
+/// an epilogue for y, which its last product applies, and its backward() takes an epilogue for dx.
 template <class T, class Branch, index_t D = dyn>
   requires(detail::expect_layer<Branch>())
 struct sublayer {
@@ -65,10 +65,10 @@ struct sublayer {
   template <backend Ex, class... More>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                More const&... more) const {
-    epilogue<T> const add{.dropout = c.child(1).dropout(dropout), .residual = as_matrix(state_of(in))};
+    epilogue<T> add{.dropout = c.child(1).dropout(dropout), .residual = as_matrix(state_of(in))};
     if (norms == norm_position::after) {
+      add.norm = norm.following(w.norm, s.norm, y);
       branch.forward(ex, c.child(0), w.branch, in, s.branch, s.s, add, more...);
-      norm.forward(ex, c, w.norm, s.s, s.norm, y);
     } else {
       norm.forward(ex, c, w.norm, state_of(in), s.norm, s.s);
       branch.forward(ex, c.child(0), w.branch, with_state(in, read_only(s.s)), s.branch, y, add, more...);

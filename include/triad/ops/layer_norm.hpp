@@ -15,6 +15,18 @@
 
 namespace triad {
 
+namespace detail {
+template <class T>
+void expect_layer_norm(char const* operation, matrix<T const> x, vec<T const> gain, vec<T const> bias, matrix<T> y,
+                       vec<T> mean, vec<T> rstd) {
+  expect_same_shape(operation, "y", y, x);
+  expect_shape(operation, "gain", gain, {x.extent(1)});
+  expect_shape(operation, "bias", bias, {x.extent(1)});
+  expect_shape(operation, "mean", mean, {x.extent(0)});
+  expect_shape(operation, "rstd", rstd, {x.extent(0)});
+}
+}  // namespace detail
+
 /// Normalises each row of x.  Overwrites y, mean and rstd.  If `rounded` is not empty, overwrites `rounded` with y in
 /// bfloat16.
 template <backend Ex, class X, class Gain, class Bias, class Y, class Mean, class Rstd>
@@ -22,11 +34,7 @@ void layer_norm(Ex& ex, X x, Gain gain, Bias bias, double epsilon, Y y, Mean mea
                 matrix<bfloat16> rounded = no_matrix<bfloat16>()) {
   using T = element_t<Y>;
   matrix<T const> const in = as_matrix(x);
-  expect_same_shape("layer_norm", "y", y, x);
-  expect_shape("layer_norm", "gain", as_vec(gain), {in.extent(1)});
-  expect_shape("layer_norm", "bias", as_vec(bias), {in.extent(1)});
-  expect_shape("layer_norm", "mean", as_vec(mean), {in.extent(0)});
-  expect_shape("layer_norm", "rstd", as_vec(rstd), {in.extent(0)});
+  detail::expect_layer_norm<T>("layer_norm", in, as_vec(gain), as_vec(bias), as_matrix(y), as_vec(mean), as_vec(rstd));
   auto const normalise = [&](auto const&... more) {
     do_layer_norm(ex, in, vec<T const>(as_vec(gain)), vec<T const>(as_vec(bias)), T(epsilon), as_matrix(y),
                   as_vec(mean), as_vec(rstd), more...);

@@ -37,6 +37,17 @@ constexpr matrix<T> matrix_of(matrices<T> const& batch, index_t i) {
                      batch.stride(2));
 }
 
+/// The norm of the rows of a product c (m, n), and where its results are written.  Without rows of y, there is no norm.
+template <class T>
+struct following_norm {
+  vec<T const> gain{nullptr, 0}, bias{nullptr, 0};  // (n) each
+  T epsilon{};
+  matrix<T> y = no_matrix<T>();               // (m, n)
+  vec<T> mean{nullptr, 0}, rstd{nullptr, 0};  // (m) each
+
+  constexpr bool empty() const { return y.extent(0) == 0; }
+};
+
 /// Operations on the result of a product.  They are applied to each row while the row is still in cache.  An operation
 /// is skipped if its view is empty or its flag is false.
 template <class T>
@@ -48,6 +59,7 @@ struct epilogue {
   T gate_scale = T(1);
   dropout_mask dropout{};                           // dropout_element(row, column, n) numbers the elements
   matrix<T const> residual = no_matrix<T const>();  // (m, n), may be c itself
+  following_norm<T> norm{};                         // of c, with the other operations; only matmul_norm() takes it
 
   constexpr bool empty() const {
     return bias.extent(0) == 0 && !relu && gate.extent(0) == 0 && !dropout.active() && residual.extent(0) == 0;
@@ -65,6 +77,7 @@ void expect_product(matrix<T const> x, matrix<T const> w, matrix<T> y, epilogue<
   if (e.residual.data_handle() != nullptr) expect_same_shape("matmul", "residual", e.residual, y);
   if (e.gate.data_handle() != nullptr) expect_same_shape("matmul", "gate", e.gate, y);
   expect_rate("matmul", e.dropout);
+  TRIAD_EXPECTS(e.norm.empty(), "matmul: a norm follows, expected none; call matmul_norm()");
 }
 
 template <bool Accumulate, class Ex, class A, class B, class C>
