@@ -61,4 +61,27 @@ TEST_CASE("a sublayer has the gradient of its value, its norm after or before, w
         std::vector<std::string>{"weight", "bias", "norm.gain", "norm.bias"});
 }
 
+// A layer of a user, whose last step is no product.
+struct other_branch : linear<double> {
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<double const> w, tensor<double const, dyn, dyn> x, saved const& s,
+               tensor<double, dyn, dyn> y, epilogue<double> const& after = {}) const {
+    linear<double>::forward(ex, c, w, x, s, y, {.dropout = after.dropout});
+    for (index_t r = 0; r < y.extent(0); ++r)
+      for (index_t k = 0; k < y.extent(1); ++k) y(r, k) += after.residual(r, k);
+  }
+};
+
+TEST_CASE("the norm after a branch is the same, whether a product computes it or the sublayer") {
+  static_assert(ends_with_product<linear<double>> && !ends_with_product<other_branch> &&
+                ends_with_product<linear<double, 4, 4>>);
+  test::some_rows const x(5, 4);
+  for (double rate : {0.0, 0.3}) {
+    sublayer<double, other_branch> const other{
+        {linear<double>{extents<dyn, dyn>(4, 4)}}, {extents<dyn>(4), 1e-5}, rate, norm_position::after};
+    test::expect_same(test::outcome_of(other, x.dims(), x.view(), {5, 4}),
+                      test::outcome_of(of_width(4, norm_position::after, rate), x.dims(), x.view(), {5, 4}));
+  }
+}
+
 }  // namespace layers_sublayer_tests

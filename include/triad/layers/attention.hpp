@@ -47,6 +47,7 @@ template <class T, index_t D = dyn, index_t H = dyn>
 struct self_attention {
   using input = sequence_input<T, D>;
   using output = tensor<T, dyn, D>;  // (rows, d)
+  using ends_with_product = self_attention;
   using planned_with = row_dims;
   using projection = stacked_linear<T, query_key_value, D>;
 

@@ -46,7 +46,8 @@ constexpr void each_count(cross_dims& d, F&& f) {
 template <class T, index_t D = dyn, index_t H = dyn>
 struct cross_attention {
   using input = cross_input<T, D>;
-  using output = tensor<T, dyn, D>;       // (rows, d)
+  using output = tensor<T, dyn, D>;  // (rows, d)
+  using ends_with_product = cross_attention;
   using projected = tensor<T, dyn, dyn>;  // (source rows, 2 d): keys and values side by side
   using planned_with = cross_dims;
   using pair = stacked_linear<T, key_value, dyn, D>;

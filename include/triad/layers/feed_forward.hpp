@@ -23,6 +23,7 @@ template <class T, index_t In = dyn, index_t Hidden = dyn, index_t Out = In>
 struct feed_forward {
   using input = tensor<T const, dyn, In>;  // (rows, in)
   using output = tensor<T, dyn, Out>;      // (rows, out)
+  using ends_with_product = feed_forward;
 
   static constexpr char const* name = "feed_forward";
 

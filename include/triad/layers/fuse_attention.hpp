@@ -45,6 +45,7 @@ template <class T, index_t D = dyn, index_t H = dyn>
 struct fuse_attention_layer {
   using input = fuse_input<T, D>;
   using output = tensor<T, dyn, D>;  // (rows, d)
+  using ends_with_product = fuse_attention_layer;
   using planned_with = fuse_dims;
   using map = linear<T, D, D>;
 

@@ -15,6 +15,7 @@ template <class T, index_t In = dyn, index_t Out = dyn>
 struct linear {
   using input = tensor<T const, dyn, In>;  // (rows, in)
   using output = tensor<T, dyn, Out>;      // (rows, out)
+  using ends_with_product = linear;
 
   [[no_unique_address]] extents<In, Out> shape;
   bool bias = true;

@@ -36,6 +36,7 @@ template <class T, index_t D = dyn, index_t H = dyn>
 struct relative_attention {
   using input = relative_input<T, D>;
   using output = tensor<T, dyn, D>;  // (nodes, d)
+  using ends_with_product = relative_attention;
   using planned_with = node_pair_dims;
   using attention_type = relation_attention_layer<T, D, H>;
   using pair_vectors = tensor<T, dyn, dyn>;  // (pairs, 2 d)

@@ -6,6 +6,8 @@
 //   norm_position::before   s = norm(x);              y = x + drop(branch(s))          x, s, y (rows, d)
 #pragma once
 
+#include <concepts>
+
 #include "triad/core/fields.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/layers/layer_norm.hpp"
@@ -19,8 +21,15 @@ namespace triad {
 /// last layer.
 enum class norm_position { after, before };
 
+/// Whether the last step of Layer::forward() is a product that takes its whole epilogue, also a norm.  A layer says so
+/// by naming itself: `using ends_with_product = my_layer;`.  A derived layer, which may have a forward() of its own, must
+/// say it again.
+template <class Layer>
+concept ends_with_product = std::same_as<typename Layer::ends_with_product, Layer>;
+
 /// A branch with its residual sum and its norm.  `Branch` is a layer from (rows, d) to (rows, d).  Its forward() takes
-/// an epilogue for y, which its last product applies, and its backward() takes an epilogue for dx.
+/// an epilogue for y, and its backward() takes an epilogue for dx.  If its forward() ends with a product, the product
+/// also computes the norm that follows.
 template <class T, class Branch, index_t D = dyn>
   requires(detail::expect_layer<Branch>())
 struct sublayer {
@@ -67,8 +76,9 @@ struct sublayer {
                More const&... more) const {
     epilogue<T> add{.dropout = c.child(1).dropout(dropout), .residual = as_matrix(state_of(in))};
     if (norms == norm_position::after) {
-      add.norm = norm.following(w.norm, s.norm, y);
+      if constexpr (ends_with_product<Branch>) add.norm = norm.following(w.norm, s.norm, y);
       branch.forward(ex, c.child(0), w.branch, in, s.branch, s.s, add, more...);
+      if constexpr (!ends_with_product<Branch>) norm.forward(ex, c, w.norm, s.s, s.norm, y);
     } else {
       norm.forward(ex, c, w.norm, state_of(in), s.norm, s.s);
       branch.forward(ex, c.child(0), w.branch, with_state(in, read_only(s.s)), s.branch, y, add, more...);
