@@ -15,8 +15,8 @@
 //              kernel that does not access memory
 //
 // The floor omits exponentials, memory traffic, norms, dropout, loss and Adam.  Some benchmarks only move data
-// (scatter_add_rows, transform, dropout, adam).  The floor of these is the number of bytes divided by the rate of a copy on the
-// device, which is measured on first use.  For these benchmarks the last column is in GB/s.
+// (scatter_add_rows, transform, dropout, adam).  The floor of these is the number of bytes divided by the rate of a
+// copy on the device, which is measured on first use.  For these benchmarks the last column is in GB/s.
 //
 // With --once, a profiler can look at one run.  The work runs twice and is not recorded.  The second run is between
 // cudaProfilerStart() and cudaProfilerStop(), so `ncu --profile-from-start off` profiles only this run.

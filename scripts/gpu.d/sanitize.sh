@@ -29,6 +29,7 @@ stage_sanitize() {
   sanitized memcheck tensor-cores "products on tensor cores*" & pids+=($!)
   sanitized racecheck tensor-cores "products on tensor cores*" & pids+=($!)
   sanitized memcheck rows "rows are gathered*" & pids+=($!)
+  for tool in memcheck racecheck; do sanitized $tool norm "the gradient of layer norm on a device*" & pids+=($!); done
   sanitized memcheck softmax "softmax on a device*" & pids+=($!)
   sanitized memcheck relation "relation-aware attention on a device*" & pids+=($!)
   sanitized memcheck products "what follows a product*" & pids+=($!)

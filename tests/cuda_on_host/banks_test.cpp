@@ -113,11 +113,18 @@ column forward_column() {
   c.push_back({"copies of 8 bytes", worst<T>(s, threads, sizeof(T) == 4 ? 2 : 1,
                                              [&](int t) { return &s.left[0][t / (Width / 4)][t % (Width / 4) * 4]; })});
   if constexpr (Path != float32) {
-    auto const of_lane = [](int t) { return t % 4 * kernel::terms; };  // its first term, in groups of eight
+    constexpr int terms = terms_of_lane<Width>;
+    constexpr bool pairs = Factors != arithmetic::tf32;
+    constexpr int words = pairs ? terms / 2 : terms;
+    auto const of_lane = [](int t) {  // where its first term is
+      int const first = t % 4 * terms;
+      return pairs ? first / 8 * 8 + first % 8 / 2 : first;
+    };
+    auto const read = [&](auto const& f) { return worst<T>(s, threads, words, f); };
     c.push_back(
-        {"scores: q(i, l), a product of tiles", quads([&](int t) { return &s.query[0][t % 32 / 4][of_lane(t)]; })});
+        {"scores: q(i, l), a product of tiles", read([&](int t) { return &s.query[0][t % 32 / 4][of_lane(t)]; })});
     c.push_back(
-        {"scores: k(l, j), a product of tiles", quads([&](int t) { return &s.key[0][t % 32 / 4][of_lane(t)]; })});
+        {"scores: k(l, j), a product of tiles", read([&](int t) { return &s.key[0][t % 32 / 4][of_lane(t)]; })});
     c.push_back(
         {"scores: stored by a product of tiles", ones([&](int t) { return &s.p[0][t % 32 / 4][2 * (t % 4)]; })});
   } else if constexpr (OwnKey) {
@@ -321,7 +328,7 @@ TEST_CASE("what the tables of the tiled triangle kernels say of banks is so") {
                forward_column<float, 128>(), forward_column<double, 16>(), forward_column<double, 32>(),
                forward_column<double, 64>(), forward_column<float, 64, false, false>(),
                forward_column<float, 64, true, true>(), rounded_column<64, arithmetic::tf32>(),
-               rounded_column<32, arithmetic::f16>(), rounded_column<64, arithmetic::f16>()});
+               rounded_column<16, arithmetic::f16>(), rounded_column<64, arithmetic::f16>()});
   check_table("triangle/backward.cuh",
               {backward_column<float, 16>(), backward_column<float, 32>(), backward_column<float, 64>(),
                backward_column<float, 128>(), backward_column<double, 16>(), backward_column<double, 32>(),

@@ -1,10 +1,12 @@
-// Tests pairs of 16-bit numbers: rounding, products and sums of products, as a kernel computes them. Tests the terms that
-// the lanes of a warp read for tensor cores.
-// Tests cuda/device/half_pair.cuh and cuda/device/tile_product.cuh.
+// Tests numbers in f16, bf16 and tf32: rounding, products and sums of products of pairs, and the terms that the lanes
+// of a warp read for tensor cores.
+// Tests cuda/device/half_pair.cuh, cuda/device/rounding.cuh and cuda/device/tile_product.cuh.
 // SPDX-License-Identifier: Apache-2.0
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <cuda/std/bit>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "session.hpp"
@@ -19,7 +21,7 @@ using namespace triad::test;
 
 /// y(i) = {a, a b, a b + c}, where every number is the second of its pair, and the first one is its negative.
 struct compute {
-  static constexpr char const* name = "pairs of 16-bit numbers";
+  static constexpr char const* name = "pairs in f16";
   static constexpr int threads = 32;
   TRIAD_DEVICE void operator()(triad::cuda::block const& b, matrix<float const> x, matrix<float> y) const {
     using namespace triad::cuda;
@@ -55,7 +57,7 @@ std::vector<std::vector<double>> computed(std::vector<std::vector<float>> const&
   return seconds;
 }
 
-TEST_CASE("numbers of 16 bits are rounded to 10 bits, and ties to even", "") {
+TEST_CASE("numbers in f16 are rounded to 10 bits, and ties to even", "") {
   struct rounding {
     float from;
     double to;
@@ -90,7 +92,7 @@ TEST_CASE("numbers of 16 bits are rounded to 10 bits, and ties to even", "") {
   CHECK(std::isnan(computed({{std::numeric_limits<float>::quiet_NaN(), 1, 1}})[0][2]));
 }
 
-TEST_CASE("all numbers of 16 bits stay as they are", "") {
+TEST_CASE("all numbers in f16 stay as they are", "") {
   std::vector<std::vector<float>> lines;
   for (int exponent = -24; exponent < 6; ++exponent)
     for (int steps = exponent == -24 ? 0 : 1024; steps < 2048; ++steps)
@@ -103,7 +105,7 @@ TEST_CASE("all numbers of 16 bits stay as they are", "") {
   CHECK(lines.size() == 31744);  // the positive ones, and zero
 }
 
-TEST_CASE("a product of 16-bit numbers is rounded once, and so is its sum", "") {
+TEST_CASE("a product in f16 is rounded once, and so is its sum", "") {
   float const step = 0x1p-10f;
   // (1 + 3 steps) (1 + 5 steps) = 1 + 8 steps + 15 step^2
   auto const found = computed({{1 + 3 * step, 1 + 5 * step, -1}, {300, 300, -60000}, {0x1p-13f, 0x1p-13f, 0}});
@@ -114,30 +116,53 @@ TEST_CASE("a product of 16-bit numbers is rounded once, and so is its sum", "") 
   CHECK(found[2][1] == 0);
 }
 
-/// Checks that four lanes read each of 4 Terms terms of a row once, in the order in which a product uses them.
+// y(lane, e) is the term e of a lane, and y(lane, Terms + e) the term 4 e + lane % 4 of the row, for e below Terms.
+// The row has 1, 2, ... rounded by the threads.
 template <triad::cuda::arithmetic Factors, int Terms>
-void expect_each_term_once() {
-  using namespace triad::cuda;
-  alignas(16) float row[4 * Terms] = {};
-  for (int k = 0; k < 4 * Terms; ++k) {
-    auto const value = static_cast<float>(k + 1);
-    if constexpr (Factors == arithmetic::tf32)
-      row[k] = value;
-    else if (k % 2 == 0)
-      row[k / 8 * 8 + k % 8 / 2] = packed<Factors>(value, value + 1);
-  }
-  for (int k = 0; k < 4 * Terms; ++k) CHECK(term_of<Factors>(row, k) == static_cast<float>(k + 1));
-  for (int lane = 0; lane < warp; ++lane) {
-    lane_terms<Factors, Terms> const own(row, lane);
-    for (int e = 0; e < Terms; ++e) {  // one word is a term in tf32, and two terms else
-      alignas(4) float const word = own.at[Factors == arithmetic::tf32 ? e : e / 2];
-      CHECK(term_of<Factors>(&word, Factors == arithmetic::tf32 ? 0 : e % 2) ==
-            static_cast<float>(lane % 4 * Terms + e + 1));
+struct read_terms {
+  static constexpr char const* name = "terms of lanes";
+  static constexpr int threads = 32;
+  struct shared {
+    alignas(16) float row[4 * Terms];
+  };
+  TRIAD_DEVICE void operator()(triad::cuda::block const& b, matrix<float> y) const {
+    using namespace triad::cuda;
+    constexpr bool pairs = Factors != arithmetic::tf32;
+    auto& s = b.shared<shared>();
+    int const k = b.thread();
+    if (k < 4 * Terms) s.row[k] = -1;
+    b.sync();
+    if (k < 4 * Terms) {
+      if constexpr (!pairs)
+        s.row[k] = in_tf32(static_cast<float>(k + 1));
+      else if (k % 2 == 0)
+        s.row[k / 8 * 8 + k % 8 / 2] = packed<Factors>(static_cast<float>(k + 1), static_cast<float>(k + 2));
+    }
+    b.sync();
+    lane_terms<Factors, Terms> const own(s.row, b.lane());
+    for (int e = 0; e < Terms; ++e) {
+      float const word = own.at[pairs ? e / 2 : e];
+      y(b.lane(), e) = term_of<Factors>(&word, pairs ? e % 2 : 0);
+      y(b.lane(), Terms + e) = term_of<Factors>(s.row, 4 * e + b.lane() % 4);
     }
   }
+};
+
+template <triad::cuda::arithmetic Factors, int Terms>
+void expect_each_term_once() {
+  session<triad::cuda::backend> s(device());
+  auto const y = s.spoiled<float>(32, 2 * Terms);
+  launch(s.ex, read_terms<Factors, Terms>(), 1, y);
+  s.collect(y);
+  for (int lane = 0; lane < 32; ++lane)
+    for (int e = 0; e < Terms; ++e) {
+      auto const first = static_cast<std::size_t>(2 * Terms * lane);
+      CHECK(s.results[first + static_cast<std::size_t>(e)] == lane % 4 * Terms + e + 1);
+      CHECK(s.results[first + static_cast<std::size_t>(Terms + e)] == 4 * e + lane % 4 + 1);
+    }
 }
 
-TEST_CASE("four lanes read each term of a factor once") {
+TEST_CASE("four lanes read each term of a factor once", "") {
   using enum triad::cuda::arithmetic;
   expect_each_term_once<tf32, 4>();
   expect_each_term_once<tf32, 8>();
@@ -145,6 +170,67 @@ TEST_CASE("four lanes read each term of a factor once") {
   expect_each_term_once<bf16, 8>();
   expect_each_term_once<f16, 4>();
   expect_each_term_once<f16, 8>();
+}
+
+/// y(i) = {x(i) rounded to tf32 by `rounding`, and by in_tf32(), to bf16 by `rounding`, and as a pair, to f16 by
+/// `rounding`}
+struct round_all {
+  static constexpr char const* name = "rounding";
+  static constexpr int threads = 32;
+  TRIAD_DEVICE void operator()(triad::cuda::block const& b, matrix<float const> x, matrix<float> y) const {
+    using namespace triad::cuda;
+    for (index_t i = b.thread(); i < x.extent(0); i += threads) {
+      float const v = x(i, 0), pair[2] = {packed<arithmetic::bf16>(v, -v), 0};
+      y(i, 0) = rounding(arithmetic::tf32)(v);
+      y(i, 1) = ::cuda::std::bit_cast<float>(::cuda::std::bit_cast<std::uint32_t>(in_tf32(v)) & 0xffffe000u);
+      y(i, 2) = rounding(arithmetic::bf16)(v);
+      y(i, 3) = term_of<arithmetic::bf16>(pair, 0);
+      y(i, 4) = -term_of<arithmetic::bf16>(pair, 1);
+      y(i, 5) = rounding(arithmetic::f16)(v);
+    }
+  }
+};
+
+TEST_CASE("floats are rounded to tf32, bf16 and f16", "") {
+  struct rounded_value {
+    float from;
+    double tf32, bf16, f16;
+  };
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr float largest = std::numeric_limits<float>::max();
+  std::vector<rounded_value> const expected{
+      {0, 0, 0, 0},
+      {1, 1, 1, 1},
+      {1 + 0x1p-11f, 1 + 0x1p-10, 1, 1},                        // a tie of 10 bits
+      {1 + 0x1.8p-10f, 1 + 0x1p-9, 1, 1 + 0x1p-9},              // a tie of 10 bits
+      {1 + 0x1p-8f, 1 + 0x1p-8, 1, 1 + 0x1p-8},                 // a tie of 7 bits
+      {1 + 0x1.8p-7f, 1 + 0x1.8p-7, 1 + 0x1p-6, 1 + 0x1.8p-7},  // a tie of 7 bits
+      {1 + 0x1.004p-11f, 1 + 0x1p-10, 1, 1 + 0x1p-10},          // above a tie
+      {2 - 0x1p-20f, 2, 2, 2},                                  // a carry
+      {1e5f, 0x1.86cp+16, 0x1.86p+16, infinity},                // beyond f16
+      {largest, infinity, infinity, infinity},                  // a carry
+      {std::numeric_limits<float>::infinity(), infinity, infinity, infinity},
+      {0x1p-26f, 0x1p-26, 0x1p-26, 0},  // too small for f16
+  };
+  std::vector<float> x;
+  for (auto const& e : expected) x.push_back(e.from);
+  x.push_back(std::bit_cast<float>(0x7f800001u));  // a NaN whose bits would all be dropped
+  x.push_back(std::bit_cast<float>(0x7fffffffu));  // a NaN that would be carried into the sign
+  session<triad::cuda::backend> s(device());
+  auto const rows = static_cast<index_t>(x.size());
+  auto const in = s.put(x, rows, 1), y = s.spoiled<float>(rows, 6);
+  launch(s.ex, round_all(), 1, matrix<float const>(in), y);
+  s.collect(y);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    CAPTURE(x[i]);
+    for (std::size_t k = 0; k < 6; ++k) {
+      double const found = s.results[6 * i + k];
+      if (i >= expected.size())
+        CHECK(std::isnan(found));
+      else
+        CHECK(found == (k < 2 ? expected[i].tf32 : k < 5 ? expected[i].bf16 : expected[i].f16));
+    }
+  }
 }
 
 }  // namespace cuda_on_host_rounded_numbers_tests

@@ -1,6 +1,7 @@
 // Tests triangular attention on the CUDA backend. Compares every form, size, width, mask and dropout rate with the
 // reference in double.
-// Tests cuda/triangle/, cuda/device/rounding.cuh, cuda/device/tile_product.cuh, cuda/device/half_pair.cuh and cuda/device/tensor_core.cuh.
+// Tests cuda/triangle/, cuda/device/rounding.cuh, cuda/device/tile_product.cuh, cuda/device/half_pair.cuh and
+// cuda/device/tensor_core.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cuda/triangle.cuh"
 
@@ -32,6 +33,7 @@ struct shape {
   index_t before = 0;  // number of triangles of earlier graphs, which dropout counts
   bool biased = false;
   triangle_bias_axes axes = {};
+  double large_query = 0;  // if not 0: channel 0 of each query, where channel 0 of each key is -0.01
 
   index_t d() const { return width * heads; }
 };
@@ -73,7 +75,12 @@ struct use {
     auto projections = values(4, 1, 1.5);
     for (std::size_t e = 0; e < projections.size(); ++e)
       if (static_cast<index_t>(e) % (4 * z.d()) < 2 * z.d())
-        projections[e] = static_cast<T>(triad::cuda::rounded(z.factors, static_cast<float>(projections[e])));
+        if (z.factors != triad::cuda::arithmetic::float32)
+          projections[e] = static_cast<T>(triad::cuda::rounding(z.factors)(static_cast<float>(projections[e])));
+    for (std::size_t e = 0; z.large_query != 0 && e < projections.size(); e += static_cast<std::size_t>(4 * z.d())) {
+      projections[e] = static_cast<T>(z.large_query);
+      projections[e + static_cast<std::size_t>(z.d())] = T(-0.01);
+    }
     x = s.put(projections, all.dims.rows, 4 * z.d(), z.how);
   }
   std::vector<T> values(index_t parts, std::uint64_t stream, double range) const {
@@ -328,7 +335,7 @@ TEST_CASE("values in f16 have the error of numbers of 10 bits") {
     z.factors = triad::cuda::arithmetic::f16;  // so the scores are exact
     CAPTURE(z);
     compared const both(z, triad::cuda::arithmetic::f16);
-    CHECK(both.of(0) <= 2e-3);  // a term has five roundings of 2^-11
+    CHECK(both.of(0) <= 2e-3);  // p, v1, v2, p v1 and up to 8 partial sums are rounded by up to 2^-11
     CHECK(both.of(0) > tolerance<float>);
     for (index_t part : {1, 2}) CHECK(both.of(part) <= 2e-3);  // they read the output: ds has do . o
     for (index_t part : {3, 4}) CHECK(both.of(part) <= tolerance<float>);
@@ -336,6 +343,17 @@ TEST_CASE("values in f16 have the error of numbers of 10 bits") {
     compared const all(z, triad::cuda::arithmetic::f16);
     for (index_t part = 0; part < 5; ++part) CHECK(all.of(part) <= 3e-3);
     for (index_t part : {3, 4}) CHECK(all.of(part) > tolerance<float>);  // shows that scores were rounded
+  }
+}
+
+TEST_CASE("a query that f16 cannot hold makes its outputs NaN, and is not hidden by its score of -infinity") {
+  shape z{{18}, 16, 1};
+  for (double const large : {65000.0, 66000.0}) {
+    z.large_query = large;
+    compared const both(z, triad::cuda::arithmetic::f16);
+    index_t nans = 0;
+    for (index_t e = 0; e < both.rows * both.d; ++e) nans += std::isnan(both.found[static_cast<std::size_t>(e)]);
+    CHECK(nans == (large > 65520 ? both.rows * both.d : 0));
   }
 }
 

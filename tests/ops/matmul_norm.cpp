@@ -1,5 +1,5 @@
-// Tests products with a norm: they have the bits of the product and of the norm one after the other, also with a backend
-// that has a product or a norm of its own, and errors.
+// Tests products with a norm: they have the bits of the product and of the norm one after the other, also with a
+// backend that has a product or a norm of its own, and errors.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/matmul_norm.hpp"
 

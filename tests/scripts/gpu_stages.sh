@@ -87,6 +87,7 @@ if grep -q safetensors "$folder/held"; then failed "checkpoints are in logs.tar.
 gpu 0 bench torch profile
 expect '^ *clutrr_step +1\.0 +0\.5'
 expect '^ *bench-tf32x3 +passed'
+expect '^ *bench-f16 +passed'
 expect '^ *bench-bf16 +passed'
 # The columns are triad's time, PyTorch's times, the ratio to the better of these, and the time of calls from Python,
 # without and with a CUDA graph.

@@ -102,8 +102,8 @@ class backend {
     if (stream != stream_) move_to(stream, !owes_wait_ && !leaves_capture);
   }
   /// The same, but the work does not wait for earlier work.  Work in the two streams must share no data, and must not
-  /// contain products or gradients of norms, because the backend has one workspace for products and one count of blocks.
-  /// The last stream need not exist.
+  /// contain products or gradients of norms, because the backend has one workspace for products and one count of
+  /// blocks.  The last stream need not exist.
   void queue_in_unordered(cudaStream_t stream) {
     if (stream == stream_) return;
     check(cudaSetDevice(device_), "choosing a device");
@@ -115,7 +115,7 @@ class backend {
   /// The memory for the split factors of products in arithmetic::tf32x3.  This memory is at most 256 MiB for one
   /// product, and less than 768 MiB in all.  Memory plans do not include this memory.
   growing_memory& split_factors() { return split_; }
-  /// A number in device memory, in which the blocks of one kernel at a time count themselves (is_last_block in
+  /// A number in device memory, in which the blocks of one kernel at a time count themselves (arrives_last in
   /// device/rows.cuh).  It is 0 between kernels.
   unsigned* block_count() { return static_cast<unsigned*>(block_count_.at_least(sizeof(unsigned))); }
   device_memory where() const { return {device_, *staging_}; }

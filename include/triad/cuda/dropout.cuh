@@ -71,9 +71,9 @@ class row_span {
   bool live_, kept_[4] = {true, true, true, true};
 };
 
-/// Returns in bit k whether dropout keeps column lane + 32 k of a row of up to 1024 columns, for the columns of a lane in
-/// each_column().  The bits of columns 2 i and 2 i + 1 of the lane are from one counter, in block i of the row.  So two
-/// lanes compute each counter.  One counter at a time takes few registers.
+/// Returns in bit k whether dropout keeps column lane + 32 k of a row of up to 1024 columns, for the columns of a lane
+/// in each_column().  The bits of columns 2 i and 2 i + 1 of the lane are from one counter, in block i of the row.  So
+/// two lanes compute each counter.  One counter at a time takes few registers.
 template <class T>
 TRIAD_DEVICE unsigned lane_kept(block const& b, drop_rule<T> const& drop, index_t row, index_t columns) {
   int const blocks = static_cast<int>((columns + dropout_block - 1) / dropout_block);

@@ -43,16 +43,17 @@ struct layer_norm_rows {
   }
 };
 
-/// Computes dx for a chunk of rows, and `dropped` if Drops is true.  The warps of a block take the rows in turn.  If Held
-/// is not 0, also stores the sums of dgain and then of dbias over the chunk in `partial`.  If `count` is not null, the
-/// last block does the work of add_partials, with the same bits for few chunks.  (Other blocks could sum all rows, as in
-/// column_sums_of_few, and no block would have to be the last.  But they would read dy while dx is written, which may be
-/// the same memory.)
+/// Computes dx for a chunk of rows, and `dropped` if Drops is true.  The warps of a block take the rows in turn.  If
+/// Held is not 0, also stores the sums of dgain and then of dbias over the chunk in `partial`.  If `count` is not null,
+/// the last block does the work of add_partials, with the same bits for few chunks.  (Other blocks could sum all rows,
+/// as in column_sums_of_few, and no block would have to be the last.  But they would read dy while dx is written, which
+/// may be the same memory.)
 template <class T, int Held, bool Drops>
 struct layer_norm_grad_rows {
   static constexpr char const* name = "layer_norm_grad";
   static constexpr int threads = row_threads, slots = Held > 0 ? Held : 1;
-  static constexpr int resident = (sizeof(T) == 4 ? 3 : 2) - (Drops ? 1 : 0);  // no kernel spills registers
+  static constexpr int resident = (sizeof(T) == 4 ? 3 : 2) - (Drops ? 1 : 0);  // then no kernel spills registers
+  static_assert(Held <= 32, "triad: a lane has one bit of lane_kept() for each of its columns");
   struct shared {
     T gain[row_warps][slots * warp], bias[row_warps][slots * warp];
     bool last;
@@ -105,7 +106,7 @@ struct layer_norm_grad_rows {
         partial[b.index() * 2 * d + c] = sum_gain;
         partial[b.index() * 2 * d + d + c] = sum_bias;
       }
-      if (count == nullptr || !is_last_block(b, count, memory.last)) return;
+      if (count == nullptr || !arrives_last(b, count, memory.last)) return;
       for (int c = b.thread(); c < 2 * d; c += threads) {
         T total = 0;
         for (index_t k = 0; k < b.blocks(); ++k) total += partial[k * 2 * d + c];

@@ -147,8 +147,9 @@ struct split_factor {
   TRIAD_DEVICE void operator()(block const& b, matrix<float const> x, drop_rule<float> none, bool low_first,
                                matrix<float> parts, index_t step) const {
     row_span const span(b, x.extent(0), x.extent(1), none);
+    rounding const round(arithmetic::tf32);
     span.each([&](int, index_t c) {
-      float const v = x(span.row(), c), high = rounded(arithmetic::tf32, v), low = rounded(arithmetic::tf32, v - high);
+      float const v = x(span.row(), c), high = round(v), low = round(v - high);
       float* const to = &parts(span.row(), c);
       to[0] = low_first ? low : high;
       to[step] = low_first ? high : low;
@@ -275,8 +276,8 @@ void launch_plain(backend& ex, index_t count, index_t m, index_t n, index_t k, s
          drop_rule<T>(e.dropout));
 }
 
-/// Computes the product, and the steps of the epilogue that cuBLAS or plain_product computes with it.  Returns the steps
-/// that are left.
+/// Computes the product, and the steps of the epilogue that cuBLAS or plain_product computes with it.  Returns the
+/// steps that are left.
 template <class T>
 epilogue<T> begin_product(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, bool accumulate,
                           epilogue<T> const& e) {

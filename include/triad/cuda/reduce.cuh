@@ -17,8 +17,8 @@ constexpr index_t column_chunk(index_t rows) { return rows <= 32 * 2048 ? 32 : b
 /// The number of chunks that memory is planned for.  If there are more rows, this number is never smaller, because
 /// memory for the largest batch must be enough for every smaller batch.
 constexpr index_t most_column_chunks(index_t rows) { return rows <= 32 * 2048 ? blocks_for(rows, 32) : 2048; }
-/// Up to this number of chunks, one launch computes the sums of columns.  A thread then adds the sums of all chunks.  It
-/// waits for memory a few times, and a launch takes some microseconds.  We did not measure the limit.
+/// Up to this number of chunks, one launch computes the sums of columns.  A thread then adds the sums of all chunks.
+/// It waits for memory a few times, and a launch takes some microseconds.  We did not measure the limit.
 inline constexpr index_t few_chunks = 16;
 
 namespace detail {
@@ -133,7 +133,9 @@ template <class T>
 struct add_partials {
   static constexpr char const* name = "joining column sums";
   static constexpr int warps = 32, threads = warps * warp;
-  static_assert(few_chunks <= warps, "few chunks are added in order, here and in one launch");
+  static_assert(
+      few_chunks <= warps,
+      "triad: a warp of add_partials adds at most one of few chunks, so that their order is that of one launch");
   struct shared {
     T part[warps][warp];
   };

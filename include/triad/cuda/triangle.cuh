@@ -17,10 +17,10 @@
 // product of two matrices too.  The kernels compute these products without cuBLAS.  With cuBLAS, all of p would be in
 // device memory, and each i of every graph would need one call, because graphs differ in size.
 //
-// The arithmetic is exact float32 by default, and with tf32x3.  With tf32, f16 or bf16, queries and keys are rounded for
-// graphs of more than 16 nodes with heads of up to 64 columns, if the attention is not ablated.  Forward computes their
-// scores on tensor cores (tile_product.cuh).  With f16, it also sums p v1 v2 in pairs of 16-bit numbers, if the values are
-// not ablated either (triangle/half_values.cuh).  Backward rounds the same queries and keys, and computes in float32.
+// The arithmetic is exact float32 by default, and with tf32x3.  With tf32, f16 or bf16, queries and keys are rounded
+// for graphs of more than 16 nodes with heads of up to 64 columns, if the attention is not ablated.  Forward computes
+// their scores on tensor cores (tile_product.cuh).  With f16, it also sums p v1 v2 in f16, if the values are not
+// ablated either (triangle/half_values.cuh).  Backward rounds the same queries and keys, and computes in float32.
 #pragma once
 
 #include <type_traits>
@@ -59,7 +59,12 @@ struct computed_by {
   static constexpr product_path path = Path;
   static constexpr arithmetic factors = Factors;
 };
-/// Calls f(computed_by).  tf32x3 has the error of float32 and is slower here, so it is float32.
+/// The arithmetic of triangles on this backend.  tf32x3 has the error of float32, and triangles were 6 to 10 % slower
+/// with it on an H200, so they take float32.
+inline arithmetic arithmetic_of_triangles(backend const& ex) {
+  return ex.arithmetic() == arithmetic::tf32x3 ? arithmetic::float32 : ex.arithmetic();
+}
+/// Calls f(computed_by).
 template <class T, int Width, bool OwnKey, class F>
 void with_path(arithmetic factors, F&& f) {
   if constexpr (rounds_scores<T, Width, OwnKey>) {
@@ -69,10 +74,6 @@ void with_path(arithmetic factors, F&& f) {
     if (factors == arithmetic::bf16) return f(computed_by<cores, arithmetic::bf16>());
   }
   f(computed_by<product_path::exact, arithmetic::float32>());
-}
-/// The precision to which backward rounds queries and keys.
-inline arithmetic factors_in_backward(backend const& ex) {
-  return ex.arithmetic() == arithmetic::tf32x3 ? arithmetic::float32 : ex.arithmetic();
 }
 
 /// Whether the general kernels compute all graphs.
@@ -185,7 +186,7 @@ void do_triangle(backend& ex, triangle_options const& options, triangle_projecti
                        });
                        if (path.tiled)
                          with_width<T>(p.width, [&]<int Width>(number<Width>) {
-                           with_path<T, Width, OwnKey>(ex.arithmetic(), [&]<class By>(By) {
+                           with_path<T, Width, OwnKey>(arithmetic_of_triangles(ex), [&]<class By>(By) {
                              using kernel = forward_kernel<T, Width, OwnKey, RightValue, By::path, By::factors>;
                              index_t const rows = blocks_for(g.dims.max_nodes, kernel::tile_i),
                                            columns = blocks_for(g.dims.max_nodes, kernel::tile_j);
@@ -209,7 +210,7 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
   auto const path = paths_of(options, x, g.dims);
   backward_scratch<T> const scratch(ws.data, path, dx.bias, options.heads, g.dims);
   if (g.dims.rows == 0) return sum_bias(ex, g, options.heads, scratch.d_scores, dx.bias);
-  auto const p = make_problem(options, x, g, factors_in_backward(ex));
+  auto const p = make_problem(options, x, g, arithmetic_of_triangles(ex));
   auto const d_out = make_columns(d_o, p.width);
   gradients<T> const to{make_columns(dx.query, p.width), make_columns(dx.key, p.width),
                         make_columns(dx.left_value, p.width), make_columns(dx.right_value, p.width)};

@@ -4,7 +4,7 @@
 //   z = (x - mean) rstd,  rstd = 1 / sqrt(var + epsilon)          x, y, z (rows, d); mean, rstd (rows)
 //   y = gain z + bias                                             gain, bias (d)
 //   g = gain dy;  dx = rstd (g - mean_c g - z mean_c(g z));  dgain += sum_r dy z;  dbias += sum_r dy
-//   dropped(r, c) = keep(r, c) dx(r, c) / (1 - rate),  if x is a sum whose last term comes from dropout
+//   db = keep dx / (1 - rate),  if x = a + drop(b)             db (rows, d), the gradient before dropout
 #pragma once
 
 #include "triad/core/arena.hpp"
@@ -57,8 +57,8 @@ void layer_norm_grad_by_parts(Ex& ex, matrix<T const> x, vec<T const> gain, vec<
 }
 
 /// Computes the gradients.  Overwrites dx with the gradient of x, plus `add` if `add` is not empty.  dx may be dy or
-/// `add`.  Adds to dgain and dbias.  If `mask` drops elements, also overwrites `dropped` with the gradient before the
-/// dropout, as dropout_grad(ex, mask, dx, dropped) does.  `dropped` is memory of its own.
+/// `add`.  Adds to dgain and dbias.  If `mask` drops elements, also overwrites `dropped` (rows, d) with the
+/// gradient before dropout, as dropout_grad(ex, mask, dx, dropped) does.  `dropped` is memory of its own.
 template <backend Ex, class X, class Gain, class Mean, class Rstd, class Dy, class Dx, class DGain, class DBias>
 void layer_norm_grad(Ex& ex, arena& scratch, X x, Gain gain, Mean mean, Rstd rstd, Dy dy,
                      matrix<element_t<Dx> const> add, Dx dx, DGain dgain, DBias dbias, dropout_mask mask = {},

@@ -61,6 +61,7 @@ struct epilogue {
   matrix<T const> residual = no_matrix<T const>();  // (m, n), may be c itself
   following_norm<T> norm{};                         // of c, with the other operations; only matmul_norm() takes it
 
+  /// Whether nothing changes c.  A norm does not change it.
   constexpr bool empty() const {
     return bias.extent(0) == 0 && !relu && gate.extent(0) == 0 && !dropout.active() && residual.extent(0) == 0;
   }

@@ -115,8 +115,9 @@ void run_options::each(option_list& f) {
       .free();
   f.seldom("precision", &arithmetic,
            "Of the factors of products: float32; bf16, faster, rounds them to 7 bits; on a GPU also tf32, which rounds "
-           "to 10 bits, tf32x3, which has the error of float32 by three products in tf32, and f16: tf32, and values of "
-           "triangular attention in 16 bits")
+           "to 10 bits, and tf32x3, which has the error of float32 by three products in tf32.  f16: as tf32, and "
+           "triangular "
+           "attention in f16")
       .also(asked)
       .one_of({"float32", "tf32x3", "tf32", "f16", "bf16"})
       .free();

@@ -24,7 +24,7 @@ enum class arithmetic {
   float32,  // exact factors: the relative error of each product is about 1e-7
   tf32x3,   // each factor is split into two parts of 10 bits, three products: about 3e-7
   tf32,     // 10 bits: about 5e-4
-  f16,      // products as in tf32; triangular attention sums values in pairs of 16-bit numbers: 10 bits, about 1e-3
+  f16,      // products as in tf32; queries, keys and values of triangular attention in IEEE binary16: about 1e-3
   bf16,     // 7 bits: about 4e-3
 };
 

@@ -1,10 +1,12 @@
-// Two numbers of 16 bits (IEEE binary16) in one word, which a GPU multiplies and adds by one instruction.
+// Two numbers in f16 (IEEE binary16) in one word, which a GPU multiplies and adds by one instruction.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   a * b, a * b + c     each element is rounded once, to the nearest number with 10 bits; ties go to even
 //
 // A number has 10 bits after the first, between 2^-14 and 65504 in size.  Smaller numbers are multiples of 2^-24.  A
-// result from 65520 on becomes infinite.  Only nvcc compiles the instructions; a host compiler computes the same bits.
+// result from 65520 on becomes infinite.  Only nvcc compiles the instructions.  A host compiler computes the same bits,
+// except for those of a NaN.  __half2 of the toolkit is not used, because it would bring its header to every kernel,
+// and has no arithmetic of the same bits on a host.
 #pragma once
 
 #include <cmath>
@@ -23,7 +25,7 @@ struct half_pair {
 #if !defined(__CUDA_ARCH__)
 namespace detail {
 
-/// Rounds x to the nearest number of 16 bits.  Returns its bits.
+/// Rounds x to the nearest number in f16.  Returns its bits.
 inline std::uint32_t half_bits(double x) {
   std::uint32_t const sign = std::signbit(x) ? 0x8000u : 0u;
   double const size = std::fabs(x);
@@ -46,7 +48,7 @@ inline float half_value(std::uint32_t bits) {
 }  // namespace detail
 #endif
 
-TRIAD_DEVICE float first_of(half_pair x) {
+TRIAD_HOST_DEVICE inline float first_of(half_pair x) {
 #if defined(__CUDA_ARCH__)
   float y;
   asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, low; }" : "=f"(y) : "r"(x.bits));
@@ -55,7 +57,7 @@ TRIAD_DEVICE float first_of(half_pair x) {
   return detail::half_value(x.bits & 0xffffu);
 #endif
 }
-TRIAD_DEVICE float second_of(half_pair x) {
+TRIAD_HOST_DEVICE inline float second_of(half_pair x) {
 #if defined(__CUDA_ARCH__)
   float y;
   asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, high; }" : "=f"(y) : "r"(x.bits));
@@ -66,7 +68,7 @@ TRIAD_DEVICE float second_of(half_pair x) {
 }
 
 /// Returns both numbers, rounded.
-TRIAD_DEVICE half_pair rounded_pair(float first, float second) {
+TRIAD_HOST_DEVICE inline half_pair rounded_pair(float first, float second) {
 #if defined(__CUDA_ARCH__)
   half_pair y;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(y.bits) : "f"(second), "f"(first));
@@ -93,7 +95,7 @@ TRIAD_DEVICE half_pair add_product(half_pair a, half_pair b, half_pair c) {
   asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(y.bits) : "r"(a.bits), "r"(b.bits), "r"(c.bits));
   return y;
 #else
-  // A double does not hold every such sum exactly.  But a sum that it rounds is hardly ever rounded to a tie of 10 bits.
+  // A double holds this sum, or one of its terms is too small to matter.
   auto const sum = [](float x, float y, float z) {
     return detail::half_bits(static_cast<double>(x) * static_cast<double>(y) + static_cast<double>(z));
   };

@@ -10,33 +10,32 @@
 
 namespace triad::cuda {
 
-/// Rounds to 10 bits (tf32, f16) or to 7 bits (bf16).  Ties are rounded away from zero in tf32, and to even in f16 and
-/// bf16.  A NaN stays a NaN.  The range stays that of float: only a pair of 16-bit numbers has a smaller one.
+/// Rounds a float to 10 bits (tf32, f16) or to 7 bits (bf16), and returns a float.  Ties are rounded away from zero in
+/// tf32, and to even in f16 and bf16.  A NaN stays a NaN.  In f16, a number below 2^-14 has fewer bits, and from 65520
+/// on it becomes infinite; tf32 and bf16 have the range of float.
 class rounding {
  public:
   TRIAD_HOST_DEVICE explicit rounding(arithmetic how)
-      : dropped_(how == arithmetic::bf16 ? 16 : 13), odd_(how == arithmetic::tf32 ? 1 : 0) {}
+      : dropped_(how == arithmetic::bf16 ? 16 : 13),
+        odd_(how == arithmetic::tf32 ? 1 : 0),
+        f16_(how == arithmetic::f16) {}
 
   TRIAD_HOST_DEVICE float operator()(float x) const {
+    if (f16_) return first_of(rounded_pair(x, x));
     auto const bits = ::cuda::std::bit_cast<std::uint32_t>(x);
     std::uint32_t const below = (1u << (dropped_ - 1)) - 1, odd = (bits >> dropped_ & 1u) | odd_,
                         nearest = (bits + below + odd) & ~(2 * below + 1);
-    return (bits & 0x7fffffffu) > 0x7f800000u ? x : ::cuda::std::bit_cast<float>(nearest);
+    bool const nan = (bits & 0x7fffffffu) > 0x7f800000u;
+    return ::cuda::std::bit_cast<float>(nan ? bits | 0x00400000u
+                                            : nearest);  // the bit is not among those that are dropped
   }
 
  private:
   std::uint32_t dropped_, odd_;  // the number of bits that are dropped; 1 if the last bit that is left counts as odd
+  bool f16_;
 };
-/// Returns x rounded as `how` says: to a sum of two numbers of 10 bits in tf32x3, and not at all in float32.
-TRIAD_HOST_DEVICE inline float rounded(arithmetic how, float x) {
-  if (how == arithmetic::float32) return x;
-  if (how != arithmetic::tf32x3) return rounding(how)(x);
-  rounding const in_ten_bits(arithmetic::tf32);
-  float const high = in_ten_bits(x);
-  return high + in_ten_bits(x - high);
-}
 
-/// Returns two numbers of 16 bits, bf16 or f16, in the bits of a float.
+/// Returns two numbers, rounded to bf16 or f16, in the bits of a float.
 template <arithmetic How>
 TRIAD_DEVICE float packed(float first, float second) {
   static_assert(How == arithmetic::bf16 || How == arithmetic::f16);
@@ -53,7 +52,8 @@ TRIAD_DEVICE float packed(float first, float second) {
 #endif
   }
 }
-/// Returns x rounded to 10 bits, as `rounding` does.
+/// Returns x rounded to tf32, as `rounding` does, for tensor cores, which ignore the last 13 bits.  On a device, these
+/// bits are not specified.
 TRIAD_DEVICE float in_tf32(float x) {
 #if defined(__CUDA_ARCH__)
   unsigned y;

@@ -110,10 +110,11 @@ TRIAD_DEVICE T block_sum(block const& b, T (&part)[Warps], T value) {
   return total;
 }
 
-/// Counts the blocks of a kernel that have come here.  Returns true to all threads of the last block, which then sees
-/// what the other blocks wrote before they came, and false to the other blocks.  `count` is backend::block_count().  It
-/// is 0 again after the kernel, so that a CUDA graph can repeat the kernel.  `last` is in shared memory.
-TRIAD_DEVICE bool is_last_block(block const& b, unsigned* count, bool& last) {
+/// Counts this block.  Returns true to all threads of the block that comes last, which then sees what the other blocks
+/// wrote before they came, and false to the other blocks.  Every thread of every block must call it once.  `count` is
+/// backend::block_count().  The last block sets it to 0, so that a CUDA graph can repeat the kernel.  `last` is in
+/// shared memory.
+TRIAD_DEVICE bool arrives_last(block const& b, unsigned* count, bool& last) {
   b.sync();
   if (b.thread() == 0) {
     ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device> const here(*count);

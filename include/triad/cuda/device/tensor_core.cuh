@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lane t has four sums, in the rows t / 4 and t / 4 + 8 and in the columns 2 (t % 4) and 2 (t % 4) + 1.  Of the left
-// factor, lane t has words of row t / 4, row t / 4 + 8, and the same rows again, and of the right factor two words of row
-// t / 4.  A word is one number in tf32, and two numbers in bf16 and f16.
+// factor, lane t has one word of each of these two rows, and then the next word of each.  Of the right factor, it has
+// two words of row t / 4.  A word is one number in tf32, and two numbers in bf16 and f16.
 #pragma once
 
 #include "triad/cuda/device/blas.cuh"
@@ -22,17 +22,24 @@ TRIAD_DEVICE void add_products(float (&sum)[4], float const (&left)[4], float co
                  a3 = __float_as_uint(left[3]), b0 = __float_as_uint(right[0]), b1 = __float_as_uint(right[1]);
   // The instructions are volatile, because the whole warp must execute them.  A compiler could otherwise move them into
   // a branch that only some lanes take.
-#define TRIAD_MMA(NAME)                                                                                    \
-  asm volatile("mma.sync.aligned." NAME " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
-               : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])                                    \
-               : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1))
   if constexpr (Factors == arithmetic::tf32)
-    TRIAD_MMA("m16n8k8.row.col.f32.tf32.tf32.f32");
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+        "%3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
   else if constexpr (Factors == arithmetic::bf16)
-    TRIAD_MMA("m16n8k16.row.col.f32.bf16.bf16.f32");
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, "
+        "%2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
   else
-    TRIAD_MMA("m16n8k16.row.col.f32.f16.f16.f32");
-#undef TRIAD_MMA
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+        "%3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
 }  // namespace triad::cuda

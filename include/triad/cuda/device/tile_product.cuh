@@ -1,8 +1,8 @@
-// The product of two small matrices by one warp, with rounded factors that lie in shared memory.  One version uses tensor
-// cores, and one is plain code.
+// The product of two small matrices by one warp, with rounded factors that lie in shared memory.  One version uses
+// tensor cores, and one is plain code.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   sum (16, 8 Tiles) += a (16, depth) b (8 Tiles, depth)'
+//   sum (16, 8 Tiles) += a (16, Depth) b (8 Tiles, Depth)'
 //
 // The terms of a row lie side by side, and each group of eight was rounded in its place by the threads that copied it:
 //
@@ -10,8 +10,9 @@
 //   tf32                x0       x1       x2        x3         x4 .. x7
 //   bf16, f16           x0 x1    x2 x3    x4 x5     x6 x7      unused
 //
-// So each factor is rounded once, however many products read it, and a lane reads its terms 16 bytes at a time.  Products
-// of rounded factors are exact in float32.  The two versions differ only in the order of float32 sums.
+// So each factor is rounded once, however many products read it, and a lane reads its terms 16 bytes at a time (8 bytes
+// in heads of 16 columns).  Products of rounded factors are exact in float32.  The two versions differ only in the
+// order of float32 sums.
 //
 //   lane t has, of each 16 by 8 tile of the sum     column 0, 1    2, 3    4, 5    6, 7
 //                                     row 0, 8       t = 0           1       2       3
@@ -19,8 +20,8 @@
 //                                         ...
 //                                         7, 15         28          29      30      31
 //
-// As a part of the factors, lane t has rows t / 4 and t / 4 + 8 of a, row t / 4 of b, and of each 4 Terms terms the group
-// of Terms that begins with term Terms (t % 4).  Any order of terms is correct if both factors have the same order.
+// Of the factors, lane t has rows t / 4 and t / 4 + 8 of a, row t / 4 of b, and of each 4 Terms terms the group of
+// Terms that begins with term Terms (t % 4).  Any order of terms is correct if both factors have the same order.
 #pragma once
 
 #include "triad/cuda/device/block.cuh"
@@ -43,6 +44,10 @@ struct tile_lane {
   TRIAD_DEVICE int row() const { return lane / 4; }
   TRIAD_DEVICE int column() const { return 2 * (lane % 4); }
 };
+
+/// The number of terms that a lane reads at once: 8 if they are neighbours in every step of the product.
+template <int Depth>
+inline constexpr int terms_of_lane = Depth % 32 == 0 ? 8 : 4;
 
 /// The terms of a factor that a lane has, as it reads them: one float for each term in tf32, else one for two terms.
 template <arithmetic Factors, int Terms>
@@ -85,16 +90,18 @@ TRIAD_DEVICE float term_of(float const* row, int k) {
 
 /// Adds the product to `sum`.  sum[t] has the elements (row, column), (row, column + 1), (row + 8, column) and
 /// (row + 8, column + 1) of the columns [8 t, 8 t + 8).  All lanes of a warp must call this function together.  left(i)
-/// and right(j) return the rows of the factors.  `depth` is a multiple of 4 Terms, and Terms is 4 or 8.
-template <product_path Path, arithmetic Factors, int Terms, int Tiles, class A, class B>
-TRIAD_DEVICE void add_tile_product(tile_lane at, int depth, A const& left, B const& right, float (&sum)[Tiles][4]) {
+/// and right(j) return the rows of the factors.
+template <product_path Path, arithmetic Factors, int Depth, int Tiles, class A, class B>
+TRIAD_DEVICE void add_tile_product(tile_lane at, A const& left, B const& right, float (&sum)[Tiles][4]) {
   static_assert(Factors == arithmetic::tf32 || Factors == arithmetic::bf16 || Factors == arithmetic::f16,
                 "triad: a product of tiles is of rounded factors");
+  static_assert(Depth % 16 == 0, "triad: a product of tiles is of whole steps of 16 or 32 terms");
 #if defined(__CUDACC__)
   if constexpr (Path == product_path::tensor_cores) {
-    using terms = lane_terms<Factors, Terms>;
+    constexpr int each = terms_of_lane<Depth>;
+    using terms = lane_terms<Factors, each>;
     TRIAD_NO_UNROLL  // unrolled code would take registers from the caller's sums
-    for (int k = 0; k < depth; k += 4 * Terms) {
+    for (int k = 0; k < Depth; k += 4 * each) {
       terms const top(left(at.row()) + k, at.lane), bottom(left(at.row() + 8) + k, at.lane);
       TRIAD_UNROLL
       for (int tile = 0; tile < Tiles; ++tile) {
@@ -108,7 +115,7 @@ TRIAD_DEVICE void add_tile_product(tile_lane at, int depth, A const& left, B con
   } else
 #endif
   {
-    for (int k = 0; k < depth; ++k) {
+    for (int k = 0; k < Depth; ++k) {
       TRIAD_UNROLL
       for (int tile = 0; tile < Tiles; ++tile) {
         int const j = 8 * tile + at.column();

@@ -38,11 +38,11 @@
 // tests/cuda_on_host/banks_test.cpp checks these numbers: it counts the accesses to each bank.  A row has 4 words more
 // than it has columns.  So eight rows of one quad (four columns), or eight quads of one row, are in different banks.
 // In float, the inner loops have no bank conflict, except for q with own keys, where neighbouring threads read q of two
-// l.
+// l, and for the products of tiles of heads of 16 columns.
 //
-//   columns of a head                                      16   32   64  128   16   32   64   64   64   64   32   64
-//   copies of 16 bytes                                      2    1    1    1    2    2    2    1    1    1    1    1
-//   copies of 8 bytes                                       3    2    2    2    4    4    4    2    2    2    2    2
+//   columns of a head                                      16   32   64  128   16   32   64   64   64   64   16   64
+//   copies of 16 bytes                                      2    1    1    1    2    2    2    1    1    1    2    1
+//   copies of 8 bytes                                       3    2    2    2    4    4    4    2    2    2    3    2
 //   scores: q(i, l)                                         1    1    1    1    1    1    1    1    2    -    -    -
 //   scores: k(l, j)                                         1    1    1    1    1    1    1    1    -    -    -    -
 //   scores: stored                                          1    2    1    2    1    1    1    1    2    -    -    -
@@ -51,14 +51,14 @@
 //   values: v2(l, j)                                        1    1    1    1    2    2    2    -    1    1    1    1
 //   values: p(i, l, j)                                      1    1    1    1    2    2    2    1    1    1    1    1
 //   scores: k(i, j)                                         -    -    -    -    -    -    -    -    1    -    -    -
-//   scores: q(i, l), a product of tiles                     -    -    -    -    -    -    -    -    -    1    1    1
-//   scores: k(l, j), a product of tiles                     -    -    -    -    -    -    -    -    -    1    1    1
+//   scores: q(i, l), a product of tiles                     -    -    -    -    -    -    -    -    -    1    2    1
+//   scores: k(l, j), a product of tiles                     -    -    -    -    -    -    -    -    -    1    2    1
 //   scores: stored by a product of tiles                    -    -    -    -    -    -    -    -    -    2    2    2
 //
 //   Columns one to four are for float, and the next three are for double.  The last five are for float: one without
 //   v2, one with own keys (a key for each edge), one in tf32, and two in f16.  bf16 has the accesses of f16, except for
-//   its values.  Copies of 8 bytes are for float rows aligned to 8 bytes (heads of 50 columns) and for double rows aligned
-//   to 8 bytes.  A thread rounds the 16 bytes that it has copied, so these accesses are those of the copies.
+//   its values.  Copies of 8 bytes are for float rows aligned to 8 bytes (heads of 50 columns) and for double rows
+//   aligned to 8 bytes.  A thread rounds the 16 bytes that it has copied, so these accesses are those of the copies.
 //
 // Exponentials are exp(s - base).  The base is set to the maximum only if the maximum exceeds the base by more than 8.
 // So p stays below e^8, which is less than 3000.  Relative rounding errors do not depend on the size of p, and earlier
@@ -208,7 +208,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
       }
       state.maximum[r] = top > state.maximum[r] ? top : state.maximum[r];
       T factor = 1;
-      // In float, p may grow to e^8.  In 16 bits, p is at most 1.
+      // In float, p may grow to e^8.  In f16, p is at most 1.
       constexpr T slack = base::halves ? 0 : 8, lead = base::halves ? 2 : 0;
       if (top > state.base[r] + slack) {
         factor = exponential(state.base[r] - (top + lead));
@@ -232,7 +232,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
     auto const which = b.ballot(moved);
     if (b.lane() == 0) s.moved[b.row()] = which != 0;
   }
-  /// The weight e as accumulate() reads it: as it is, or as a pair of 16-bit numbers.
+  /// The weight e as accumulate() reads it: as it is, or as a pair in f16.
   TRIAD_DEVICE static T stored(T e) {
     if constexpr (base::halves)
       return as_float(rounded_pair(e, e));
@@ -300,7 +300,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
       }
     }
   }
-  /// Adds the sums of a chunk, which are computed in 16 bits.
+  /// Adds the sums of a chunk, which are computed in f16.
   TRIAD_DEVICE static void add_halves(shared const& s, place const& at, int count, sums& sum) {
     half_quad part[thread_i][thread_j] = {};
     for (int l = 0; l < count; ++l) {

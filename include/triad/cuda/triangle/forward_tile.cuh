@@ -45,8 +45,7 @@ struct forward_tile {
   static_assert(tile_i * tile_j * Width == 64 * threads,
                 "triad: a thread of the triangle's forward kernel has 64 accumulators in registers");
   static constexpr bool of_tiles = Path != product_path::exact;             // whether scores are products of tiles
-  static constexpr bool halves = Factors == arithmetic::f16 && RightValue;  // values are summed in pairs of 16 bits
-  static constexpr int terms = Width >= 32 ? 8 : 4;  // of a lane, in each step of a product of tiles
+  static constexpr bool halves = Factors == arithmetic::f16 && RightValue;  // whether values are summed in f16
   static_assert(
       !of_tiles || rounds_scores<T, Width, OwnKey>,
       "triad: scores are products of tiles in float, for heads of up to 64 columns, and where keys are not own");
@@ -61,7 +60,7 @@ struct forward_tile {
     alignas(16) T factor[tile_i][tile_j];         // the factor that rescales earlier sums
     int moved[threads / warp];                    // whether some factor of the warp is not 1
   };
-  static_assert(!halves || tile_l <= 8, "triad: a sum in 16 bits is of up to 8 middle nodes");
+  static_assert(!halves || tile_l <= 8, "triad: a sum in f16 is of up to 8 middle nodes");
   static_assert(
       sizeof(shared) <= most_shared_bytes,
       "triad: a tile of the triangle's forward kernel is larger than the 163 KiB of shared memory of a block");
@@ -98,7 +97,7 @@ struct forward_tile {
   TRIAD_DEVICE static void start_scored(block const& b, shared& s, one_head<T> const& at, int i0, int l0, int j0,
                                         int end) {
     if (l0 < end) {
-      int const filled = of_tiles ? terms_of(at.width) : at.width;  // zeros up to a whole number of steps
+      int const filled = of_tiles ? Width : at.width;  // zeros beyond the head
       start_left(b, s.query, at.query, at, i0, l0, filled);
       if constexpr (!OwnKey) start_right(b, s.key, at.key, at, l0, j0, filled);
     }
@@ -123,7 +122,7 @@ struct forward_tile {
     if constexpr (OwnKey)
       own_scores(b, s, p.width);
     else if constexpr (of_tiles)
-      score_products(b, s, p, count);
+      score_products(b, s, count);
     else
       score_tile(b, s, count, p.width);
   }
@@ -146,23 +145,24 @@ struct forward_tile {
   TRIAD_DEVICE static void round_right(block const& b, T (&rows)[tile_l][tile_j][stride]) {
     round_rows<Factors, threads, Width, tile_l * tile_j, tile_j, stride, tile_j * stride>(b, &rows[0][0][0]);
   }
-  /// The number of terms of a score, including the zeros that fill the last step.
-  TRIAD_DEVICE static int terms_of(int width) { return (width + 4 * terms - 1) / (4 * terms) * (4 * terms); }
-
   /// Sets p(i, l, j) to q(i, l) . k(l, j), which is scaled later.  A warp computes 16 rows of one l.
-  TRIAD_DEVICE static void score_products(block const& b, shared& s, problem<T> const& p, int count) {
+  TRIAD_DEVICE static void score_products(block const& b, shared& s, int count) {
     constexpr int tiles = tile_j / 8;
     tile_lane const lane(b);
     TRIAD_NO_UNROLL  // unrolled code would take registers from the sums of values
     for (int t = b.row(); t < count * (tile_i / 16); t += threads / warp) {
       int const i = t % (tile_i / 16) * 16, l = t / (tile_i / 16);
       T sum[tiles][4] = {};
-      add_tile_product<Path, Factors, terms>(
-          lane, terms_of(p.width), [&](int r) -> float const* { return s.query[l][i + r]; },
+      add_tile_product<Path, Factors, Width>(
+          lane, [&](int r) -> float const* { return s.query[l][i + r]; },
           [&](int j) -> float const* { return s.key[l][j]; }, sum);
       TRIAD_UNROLL
       for (int tile = 0; tile < tiles; ++tile) TRIAD_UNROLL
-      for (int e = 0; e < 4; ++e) s.p[l][i + lane.row() + e / 2 * 8][8 * tile + lane.column() + e % 2] = sum[tile][e];
+      for (int e = 0; e < 4; ++e) {
+        // A query or key that is infinite in f16 makes its scores NaN, because a score of -infinity would be hidden.
+        T const score = Factors == arithmetic::f16 ? sum[tile][e] + T(0) * sum[tile][e] : sum[tile][e];
+        s.p[l][i + lane.row() + e / 2 * 8][8 * tile + lane.column() + e % 2] = score;
+      }
     }
   }
   /// Computes the same scores with exact factors, as one product of two matrices for each l.

@@ -1,11 +1,12 @@
-// The values of triangular attention in pairs of 16-bit numbers: two channels by one instruction.
+// The values of triangular attention in f16: two channels by one instruction.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   p, v1, v2     rounded to 10 bits; p is at most 1, because its base is never below the maximum
-//   o(i, j) += sum of up to 8 middle nodes l of (p v1(i, l)) * v2(l, j)       two roundings for each l, in 16 bits
-//                                                                             then added to a float32
+//   p, v1, v2     rounded to f16; p is at most 1, because its base is never below the maximum
+//   o(i, j) += sum of up to 8 middle nodes l of (p v1(i, l)) * v2(l, j)      p v1 and each partial sum: rounded to f16
+//                                                                            the sum: added to a float32
 //
-// A sum of 8 is finite if |v1 v2| is below 8188 everywhere.  A larger sum becomes infinite, and is not hidden.
+// A sum of 8 is finite if |v1| and |v2| are below 65520 and |v1 v2| is below 8000.  A larger value becomes infinite,
+// and is not hidden.
 //
 // The values lie in shared memory in groups of eight channels, as tile_product.cuh describes: v(c) .. v(c + 7) in the
 // first 16 of the 32 bytes to which they were copied.

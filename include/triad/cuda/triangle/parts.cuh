@@ -226,17 +226,22 @@ TRIAD_DEVICE void start_rows(block const& b, columns<T const> const& x, int widt
   });
 }
 
-/// Rounds the rows that this thread has copied by start_rows() with the same arguments, in the layout of
-/// tile_product.cuh.  The whole warp must call this function, after waiting for its copies.  A thread has four of the
-/// eight terms of a group, and its neighbour has the others.
-template <arithmetic Factors, int Threads, int Width, int Rows, int Inner, int Stride, int Plane>
-TRIAD_DEVICE void round_rows(block const& b, float* to) {
+/// Calls f(address, first column) for each quad that this thread copies if it calls start_rows() with the same
+/// arguments and all columns are filled.
+template <int Threads, int Width, int Rows, int Inner, int Stride, int Plane, class F>
+TRIAD_DEVICE void each_own_quad(block const& b, float* to, F&& f) {
   constexpr int quads = Width / 4, step = Threads / quads;
-  static_assert(Rows % step == 0, "triad: whole warps round the rows of a tile");
+  static_assert(Rows % step == 0, "triad: whole warps copy the rows of a tile whose factors are rounded");
   int const thread = b.again(b.thread()), c = thread % quads * 4, first = thread / quads;
   TRIAD_UNROLL
-  for (int e = 0; e < Rows; e += step) {
-    float* const at = to + (first + e) % Inner * Stride + (first + e) / Inner * Plane + c;
+  for (int e = 0; e < Rows; e += step) f(to + (first + e) % Inner * Stride + (first + e) / Inner * Plane + c, c);
+}
+/// Rounds the rows that this thread has copied, in the layout of tile_product.cuh.  The whole warp must call this
+/// function, after waiting for its copies.  A thread has four of the eight terms of a group, and its neighbour has the
+/// others.  Columns that were not filled are overwritten, too, and are not read.
+template <arithmetic Factors, int Threads, int Width, int Rows, int Inner, int Stride, int Plane>
+TRIAD_DEVICE void round_rows(block const& b, float* to) {
+  each_own_quad<Threads, Width, Rows, Inner, Stride, Plane>(b, to, [&](float* at, int c) {
     quad<float> const v = quad_at(at);
     if constexpr (Factors == arithmetic::tf32) {
       put(at, quad<float>{{in_tf32(v.at[0]), in_tf32(v.at[1]), in_tf32(v.at[2]), in_tf32(v.at[3])}});
@@ -245,22 +250,19 @@ TRIAD_DEVICE void round_rows(block const& b, float* to) {
                   next_low = b.shuffle_xor(low, 1), next_high = b.shuffle_xor(high, 1);
       if (c % 8 == 0) put(at, quad<float>{{low, high, next_low, next_high}});
     }
-  }
+  });
 }
-/// Rounds the rows that this thread has copied by start_rows() with the same arguments.  They stay floats.
+/// Rounds the rows that this thread has copied.  They stay floats.
 template <int Threads, int Width, int Rows, int Inner, int Stride, int Plane>
 TRIAD_DEVICE void round_floats(block const& b, arithmetic how, int filled, float* to) {
-  constexpr int quads = Width / 4, step = Threads / quads;
-  int const c = b.thread() % quads * 4, first = b.thread() / quads;
-  if (c >= filled) return;
   rounding const round(how);
-  for (int row = first; row < Rows; row += step) {
-    float* const at = to + row % Inner * Stride + row / Inner * Plane + c;
+  each_own_quad<Threads, Width, Rows, Inner, Stride, Plane>(b, to, [&](float* at, int c) {
+    if (c >= filled) return;
     quad<float> v = quad_at(at);
     TRIAD_UNROLL
     for (int e = 0; e < 4; ++e) v.at[e] = round(v.at[e]);
     put(at, v);
-  }
+  });
 }
 
 /// Whether the kernels for larger graphs can round the factors of scores.
@@ -277,7 +279,7 @@ struct problem {
   dropout_mask dropout;
   std::uint64_t threshold;  // the host computes it, because a GPU is slow in double; 0: all are kept
   T fill, scale, kept;      // score of masked triangles, 1 / sqrt(k), 1 / (1 - rate)
-  arithmetic factors;       // the precision of q and k, for graphs of more than 16 nodes if rounds_scores
+  arithmetic factors;       // to which backward rounds q and k, if rounds_scores; forward has a template argument
   index_t heads;
   int width;  // k
 };

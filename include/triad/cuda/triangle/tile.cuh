@@ -5,9 +5,9 @@
 //   s = q . k / sqrt(k),  p = exp(s - m) / z,  dp = sum_c do v1 v2      3 operations an element of (i, l, j, c)
 //   w = dropout(p),  ds = p (dropout'(dp) - delta) / sqrt(k)            kept in shared memory for the sums that follow
 //
-// If the arithmetic rounds q and k, a thread rounds them in shared memory, where it has copied them.  Then everything is
-// computed as in float32.  So the gradients are those of the rounded scores.  Products of tiles would need ds and q and k
-// by columns as well, and took longer on an H200.
+// If the arithmetic rounds q and k, a thread rounds them in shared memory, where it has copied them.  Then everything
+// is computed as in float32, so the gradients are those of the rounded scores.  On an H200, kernels that also computed
+// dq and dk on tensor cores were slower: they read ds, q and k by columns.
 #pragma once
 
 #include "triad/cuda/device/launch.cuh"
