@@ -6,6 +6,8 @@
 // factors are double. A device adds in another order.
 #include "tests/cuda_on_host/cublas.hpp"
 
+#include "tests/cuda_on_host/machine.hpp"
+
 extern "C" void openblas_set_num_threads(int) __attribute__((weak));
 
 struct cublasContext {
