@@ -1,7 +1,7 @@
 // Tests triangular attention on the CUDA backend. Compares every form, size, width, mask and dropout rate with the
 // reference in double.
-// Tests cuda/triangle/, cuda/device/rounding.cuh, cuda/device/tile_product.cuh, cuda/device/half_pair.cuh and
-// cuda/device/tensor_core.cuh.
+// Tests cuda/triangle/, cuda/device/rounding.cuh and cuda/device/tile_product.cuh.
+// Tests cuda/device/half_pair.cuh and cuda/device/tensor_core.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cuda/triangle.cuh"
 
