@@ -26,8 +26,8 @@ class rounding {
     std::uint32_t const below = (1u << (dropped_ - 1)) - 1, odd = (bits >> dropped_ & 1u) | odd_,
                         nearest = (bits + below + odd) & ~(2 * below + 1);
     bool const nan = (bits & 0x7fffffffu) > 0x7f800000u;
-    return ::cuda::std::bit_cast<float>(nan ? bits | 0x00400000u
-                                            : nearest);  // the bit is not among those that are dropped
+    // A NaN gets a bit that is not dropped.
+    return ::cuda::std::bit_cast<float>(nan ? bits | 0x00400000u : nearest);
   }
 
  private:

@@ -12,6 +12,7 @@
 
 #include "triad/cuda/device/launch.cuh"
 #include "triad/cuda/triangle/parts.cuh"
+#include "triad/cuda/triangle/round_rows.cuh"
 
 namespace triad::cuda::triangles {
 
