@@ -9,9 +9,11 @@
 #include "kernels_calls.hpp"
 #include "kernels_host.hpp"
 #include "kernels_table.h"
+#include "triad/cpu/layer_norm.hpp"
 #include "triad/cpu/products/onednn.hpp"
 #include "triad/cpu/products/speed.hpp"
 #include "triad/cpu/projected_triangle.hpp"
+#include "triad/reference/matmul_norm.hpp"
 
 namespace {
 
