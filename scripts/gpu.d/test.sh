@@ -92,13 +92,16 @@ stage_test() {
   need_program triad-test-cuda triad-golden clutrr
   step device-cases every_case "$(bin triad-test-cuda)" device-cases || true
   step golden-ours "$(bin triad-golden)" tests/data/golden --backend cuda || true
-  local published
+  local published precision
   published=$(golden_folder)
   if [[ -n $published ]]; then
     step golden-published "$(bin triad-golden)" "$published" --backend cuda || true
   else
     say "    golden-published             no files: TRIAD_GOLDEN_DIR is where they lie, and pack carries them"
   fi
+  for precision in tf32 bf16 f16; do
+    step golden-ours-$precision "$(bin triad-golden)" tests/data/golden --backend cuda-$precision || true
+  done
   losses_of clutrr clutrr --preset smoke --dropout 0.1
   losses_of cogs cogs --preset smoke --dropout 0.1
   losses_of trees tree-transforms --preset smoke

@@ -126,6 +126,9 @@ def main(folder):
                  {"num_warmup_steps": 2, "num_training_steps": 5.5}, "b", 7)
     save_updates(folder, "adam_decay", random, "Adam", {"lr": 0.01, "eps": 1e-3, "weight_decay": 0.2}, None, None, None, 3)
 
+    random = np.random.default_rng(21)
+    one_attention("seventeen_nodes_padded", settings(heads=1), 1, 17, 4, "padding")
+
     own_graphs.main(folder)
     own_parsers.main(folder)
     own_trees.main(folder)

@@ -27,6 +27,9 @@ std::vector<std::pair<std::string, void (*)(golden_file const&, report&)>> const
 #endif
 #if defined(TRIAD_GOLDEN_CUDA)
         {TRIAD_GOLDEN_CUDA, check_on_cuda},
+        {TRIAD_GOLDEN_CUDA "-tf32", check_on_cuda_in_tf32},
+        {TRIAD_GOLDEN_CUDA "-bf16", check_on_cuda_in_bf16},
+        {TRIAD_GOLDEN_CUDA "-f16", check_on_cuda_in_f16},
 #endif
     };
 #if defined(TRIAD_GOLDEN_ONEDNN)
@@ -36,6 +39,8 @@ std::vector<std::pair<std::string, void (*)(golden_file const&, report&)>> const
   }();
   return all;
 }
+
+bool rounds(std::string const& backend) { return rounding_of(backend) != rounding::none; }
 
 /// Prints a line such as `reference  passed  outputs 2.1e-16  d x 3.0e-16  (limit 1.0e-09)`.
 void print(std::string const& backend, report const& r, std::ostream& out) {
@@ -52,7 +57,7 @@ void print(std::string const& backend, report const& r, std::ostream& out) {
 }
 
 bool check_on(std::string const& backend, golden_file const& file, std::ostream& out) {
-  report r(file, is_bf16(backend));
+  report r(file, rounding_of(backend));
   try {
     auto const found =
         std::find_if(checks().begin(), checks().end(), [&](auto const& c) { return c.first == backend; });
@@ -77,7 +82,11 @@ std::vector<std::string> const& built_backends() {
   return names;
 }
 
-bool is_bf16(std::string const& backend) { return backend.ends_with("-bf16"); }
+rounding rounding_of(std::string const& backend) {
+  if (backend.ends_with("-bf16")) return rounding::to_7_bits;
+  bool const of_10_bits = backend.ends_with("-tf32") || backend.ends_with("-f16");
+  return of_10_bits ? rounding::to_10_bits : rounding::none;
+}
 
 totals run(options const& o, std::ostream& out) {
   std::vector<std::filesystem::path> paths;
@@ -91,7 +100,7 @@ totals run(options const& o, std::ostream& out) {
       if (!o.kinds.empty() && !contains(o.kinds, file.kind)) continue;
       if (!o.dtype.empty() && !file.dtype().empty() && file.dtype() != o.dtype) continue;
       auto backends = o.backends;
-      if (!file.single()) std::erase_if(backends, is_bf16);
+      if (!file.single()) std::erase_if(backends, rounds);
       if (backends.empty()) continue;
       ++t.files;
       out << path.filename().string() << "  " << file.kind;

@@ -26,10 +26,10 @@ struct totals {
 
 /// Returns the backends of this build that this processor can run, in the order in which they run.
 std::vector<std::string> const& built_backends();
-/// Whether a backend rounds the factors of products to bf16.
-bool is_bf16(std::string const& backend);
+/// How a backend rounds the factors of products, by its name.
+rounding rounding_of(std::string const& backend);
 
-/// Checks the files. A file counts as failed if it fails on any backend. Backends that round to bf16 check only the
+/// Checks the files. A file counts as failed if it fails on any backend. Backends that round factors check only the
 /// files of float32.
 totals run(options const&, std::ostream&);
 
@@ -42,8 +42,12 @@ void check_on_cpu(golden_file const&, report&);             // in builds that ha
 void check_on_cpu_in_bf16(golden_file const&, report&);     // the same; products by plain loops
 void check_on_onednn_in_bf16(golden_file const&, report&);  // in builds that have oneDNN
 bool onednn_computes_bf16();                                // on this processor
-void check_on_cuda(golden_file const&,
-                   report&);  // "cuda" in builds by nvcc, "cuda-on-host" in builds with the stand-in for a GPU
+// These are "cuda" in builds by nvcc, and "cuda-on-host" in builds with the stand-in for a GPU. tf32x3 is not among
+// them, because it computes products as small as those of golden files in float32.
+void check_on_cuda(golden_file const&, report&);
 void check_on_cuda_in_double(golden_file const&, report&);
+void check_on_cuda_in_tf32(golden_file const&, report&);
+void check_on_cuda_in_bf16(golden_file const&, report&);
+void check_on_cuda_in_f16(golden_file const&, report&);
 
 }  // namespace triad::golden

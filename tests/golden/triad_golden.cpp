@@ -17,10 +17,13 @@ int main(int argc, char** argv) {
   app.add_option("--kinds", o.kinds, "only files of these kinds, for example tri_attn,et_layer")->delimiter(',');
   app.add_option(
          "--backend", backend,
-         "reference, cpu, cuda, or cuda-on-host: a stand-in for a GPU; cpu-bf16 and onednn-bf16: the cpu backend "
-         "with factors of bf16, by plain loops and by oneDNN, on files of float32; reference and cpu (where "
-         "built), one after the other, if not given")
-      ->check(CLI::IsMember({"reference", "cpu", "cpu-bf16", "onednn-bf16", "cuda", "cuda-on-host"}));
+         "reference, cpu, cuda, or cuda-on-host: a stand-in for a GPU; with a precision, on files of float32: "
+         "cpu-bf16 and onednn-bf16, the cpu backend by plain loops and by oneDNN; cuda-PRECISION and "
+         "cuda-on-host-PRECISION, where PRECISION is tf32, bf16 or f16; reference and cpu (where built), one after the "
+         "other, if not given")
+      ->check(
+          CLI::IsMember({"reference", "cpu", "cpu-bf16", "onednn-bf16", "cuda", "cuda-tf32", "cuda-bf16", "cuda-f16",
+                         "cuda-on-host", "cuda-on-host-tf32", "cuda-on-host-bf16", "cuda-on-host-f16"}));
   app.add_option("--dtype", o.dtype, "only files of this type; files without one always count")
       ->check(CLI::IsMember({"f32", "f64"}));
   app.add_flag("--allow-unbuilt", o.allow_unbuilt, "kinds that are known but not built yet do not fail");

@@ -74,7 +74,9 @@ expect '^ *device +passed +.*NVIDIA stub'
 expect '^ *libraries +passed +.*every library of 8 programs is found'
 expect '^ *first-cases +passed +.*All tests passed'
 expect '^ *device-cases +passed +.* 2 passed, 0 failed, of 2$'
-expect '^ *golden-ours +passed +.*, 0 failed'
+for golden in golden-ours golden-ours-tf32 golden-ours-bf16 golden-ours-f16; do
+  expect "^ *$golden +passed +.*, 0 failed"
+done
 expect '^ *golden-published +passed +.* 4 files, 4 passed, 0 failed'
 for program in clutrr cogs trees cognition cfq; do
   expect "^ *losses-$program +passed +.*[1-9][0-9]* epochs, largest relative difference of the loss [0-9]"
