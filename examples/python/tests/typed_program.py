@@ -23,7 +23,8 @@ assert_type(EdgeTransformer.from_pretrained("folder"), EdgeTransformer)
 model.forward([[0]], torch.zeros(1, 2))  # type: ignore[arg-type]
 
 run = triad_torch.load("run")
-assert_type(run, Run | triad_torch.ParserRun | triad_torch.TreeRun)
+assert_type(run, Run | triad_torch.MeaningRun | triad_torch.SemanticRun | triad_torch.SequenceRun |
+            triad_torch.ParserRun | triad_torch.TreeRun)
 assert isinstance(run, Run)
 assert_type(run.ask([(0, "mother", 1)], 0, 1), tuple[str, float])
 assert_type(run.edges, list[str])
