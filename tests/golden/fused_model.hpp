@@ -45,6 +45,11 @@ struct lrf_model {
     z.decoder = {.layer = layer, .layers = file.size("dec_layers"), .fused = layers_of(file, "dec_fuse_layers")};
     z.tied_output = file.flag("tied_output");
     z.fixed_token = file.size("pad");
+    z.shared_table = file.flag("shared_embedding");
+    auto const scale = file.config.value("embedding_scale", std::string("tokens_up"));
+    z.scaled = scale == "none"             ? embedding_scale::none
+               : scale == "positions_down" ? embedding_scale::positions_down
+                                           : embedding_scale::tokens_up;
     return z;
   }
 

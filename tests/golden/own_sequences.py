@@ -80,13 +80,20 @@ def waves(tokens, d):
     return np.where((tokens == PAD)[..., None], 0, np.concatenate([np.sin(angle), np.cos(angle)] + [0 * angle[..., :1]] * (d % 2), -1))
 
 
-def embedded(table, tokens):
-    return table.real.dtype.type(np.sqrt(table.shape[1])) * np.where((tokens == PAD)[..., None], 0, table[tokens]) + waves(tokens, table.shape[1]).astype(table.real.dtype)
+def embedded(table, tokens, config):
+    d, real = table.shape[1], table.real.dtype
+    scale = config.get("embedding_scale", "tokens_up")
+    of_tokens, of_waves = np.sqrt(d) if scale == "tokens_up" else 1, 1 / np.sqrt(d) if scale == "positions_down" else 1
+    return real.type(of_tokens) * np.where((tokens == PAD)[..., None], 0, table[tokens]) + real.type(of_waves) * waves(tokens, d).astype(real)
+
+
+def target_table(config):
+    return "encoder.embed_tokens.weight" if config.get("shared_embedding") else "decoder.embed_tokens.weight"
 
 
 def encode(p, tokens, config):
     pad = (tokens == PAD).astype(np.int64)
-    states = [np.where(pad[..., None] == 1, 0, embedded(p["encoder.embed_tokens.weight"], tokens))]
+    states = [np.where(pad[..., None] == 1, 0, embedded(p["encoder.embed_tokens.weight"], tokens, config))]
     for k in range(config["enc_layers"]):
         states.append(lrf_layer(p, f"encoder.layers.{k}.", np.stack(states, 1), of_keys(pad), config["heads"], k + 1 in config["enc_fuse_layers"])["y"])
     return states, pad
@@ -94,10 +101,10 @@ def encode(p, tokens, config):
 
 def decode(p, tokens, source, source_pad, config):
     pad = (tokens == PAD).astype(np.int64)
-    states = [embedded(p["decoder.embed_tokens.weight"], tokens)]
+    states = [embedded(p[target_table(config)], tokens, config)]
     for k in range(config["dec_layers"]):
         states.append(lrf_layer(p, f"decoder.layers.{k}.", np.stack(states, 1), causal(pad), config["heads"], k + 1 in config["dec_fuse_layers"], source, source_pad)["y"])
-    table = p["decoder.embed_tokens.weight" if config["tied_output"] else "decoder.output_projection.weight"]
+    table = p[target_table(config) if config["tied_output"] else "decoder.output_projection.weight"]
     return states, states[-1] @ table.T
 
 
@@ -260,16 +267,16 @@ def main(folder):
     one_layer("third_of_odd_width", 2, 3, 3, 9, 3, 5)
     one_layer("second_over_two", 2, 3, 2, 4, 2, 6, S=2)
 
-    def lrf(case, B, S, T, d, h, ffn, encoder, decoder, tied, loss, left=False):
+    def lrf(case, B, S, T, d, h, ffn, encoder, decoder, tied, loss, left=False, vocabularies=(6, 7), **more):
         """`encoder` and `decoder` say for each layer whether it has fuse-attention."""
         numbers = lambda layers: [k + 1 for k, looks in enumerate(layers) if looks]
-        vocabularies = 6, 7
         config = {"B": B, "S": S, "T": T, "d": d, "heads": h, "ffn": ffn, "enc_layers": len(encoder), "dec_layers": len(decoder),
                   "src_vocab": vocabularies[0], "tgt_vocab": vocabularies[1], "tied_output": tied, "loss": loss, "pad": PAD, "eos": END,
-                  "enc_fuse_layers": numbers(encoder), "dec_fuse_layers": numbers(decoder)}
+                  "enc_fuse_layers": numbers(encoder), "dec_fuse_layers": numbers(decoder)} | more
 
         def drawn():
-            p = {f"{side}.embed_tokens.weight": draw(random, v, d, scale=d ** -0.5) for side, v in zip(("encoder", "decoder"), vocabularies)}
+            sides = ("encoder",) if more.get("shared_embedding") else ("encoder", "decoder")
+            p = {f"{side}.embed_tokens.weight": draw(random, v, d, scale=d ** -0.5) for side, v in zip(sides, vocabularies)}
             for table in p.values():
                 table[PAD] = 0
             for side, layers in (("encoder", encoder), ("decoder", decoder)):
@@ -313,4 +320,8 @@ def main(folder):
 
     cfq("tied_padded", 2, 3, 2, 4, 2, 5, 2, True, "i_to_i", 1)
     cfq("read_from_begin", 1, 2, 3, 3, 1, 4, 2, False, "start_to_i", 2)
+
+    lrf("shared_positions_down", 2, 3, 3, 4, 2, 3, (True, False), (True,), True, "ce", vocabularies=(7, 7), shared_embedding=True,
+        embedding_scale="positions_down")
+    lrf("unscaled", 2, 2, 3, 4, 1, 3, (False,), (True,), False, "ce", embedding_scale="none")
 

@@ -95,6 +95,14 @@ std::vector<arrangement> arrangements(norm_position norms) {
   relative.encoder.tied = true;
   all.push_back({"relative, tied and recomputed", relative, keep::inputs});
   all.push_back({"one layer, recomputed", one_layer(norms), keep::inputs});
+  auto shared = fused(sizes(0.1, norms));
+  shared.source_tokens = shared.target_tokens = std::max(source_tokens, target_tokens);
+  shared.shared_table = true;
+  shared.scaled = embedding_scale::positions_down;
+  all.push_back({"one table for both sides and the output, positions scaled down", shared});
+  shared.tied_output = false;
+  shared.scaled = embedding_scale::none;
+  all.push_back({"one table for both sides, not scaled", shared, keep::inputs});
   return all;
 }
 
@@ -253,6 +261,24 @@ TEST_CASE("an encoder-decoder lists its parameters by name, those of its variant
     CAPTURE(path);
     CHECK_FALSE(has(path));
   }
+  z.source_tokens = z.target_tokens;
+  z.shared_table = true;
+  paths.clear();
+  walk(fused_transformer<double>(z).plan_params(measure),
+       [&](std::string const& path, auto) { paths.push_back(path); });
+  CHECK((has("source.table") && has("output") && !has("target.table")));
+}
+
+TEST_CASE("both sides share a table only if they have as many tokens, and only if the encoder is trained") {
+  auto z = sizes();
+  z.shared_table = true;
+  z.source_tokens = z.target_tokens + 1;
+  CHECK_THROWS_WITH(fused_transformer<double>(z), test::contains("expected as many"));
+  z.source_tokens = z.target_tokens;
+  z.frozen_encoder = true;
+  CHECK_THROWS_WITH(fused_transformer<double>(z), test::contains("no frozen encoder"));
+  z.frozen_encoder = false;
+  CHECK(fused_transformer<double>(z).shared_table);
 }
 
 // Returns the logits of one pair in a batch.

@@ -20,9 +20,13 @@ def test_golden_files_agree(golden_files):
         tensors, texts = read_safetensors(path)
         c = json.loads(texts["config"])
         model = FusedTransformer(c["src_vocab"], c["tgt_vocab"], c["d"], c["heads"], c["enc_layers"], c["ffn"],
-                                 c["dec_layers"], c["enc_fuse_layers"], c["dec_fuse_layers"], c["tied_output"],
-                                 0.0).double()
-        model.load_state_dict({n.removeprefix("param/"): t for n, t in tensors.items() if n.startswith("param/")})
+                                 c["dec_layers"], c["enc_fuse_layers"], c["dec_fuse_layers"], c["tied_output"], 0.0,
+                                 embedding_scale=c.get("embedding_scale", "tokens_up"),
+                                 shared_embedding=c.get("shared_embedding", False)).double()
+        stored = {n.removeprefix("param/"): t for n, t in tensors.items() if n.startswith("param/")}
+        if c.get("shared_embedding"):
+            stored["decoder.embed_tokens.weight"] = stored["encoder.embed_tokens.weight"]
+        model.load_state_dict(stored)
         source, previous, target = (tensors[f"in/{name}"] for name in ("src_tokens", "prev_output_tokens", "target"))
         real = source != c["pad"]
         close(model.encode(source)[real], tensors[f"out/enc_{c['enc_layers']}"][real])

@@ -33,12 +33,14 @@
 namespace triad {
 
 struct fused_transformer_options {
-  index_t source_tokens = 0, target_tokens = 0;  // the numbers of rows of the tables; target_tokens is v
-  fused_stack_options encoder{}, decoder{};      // the constructor sets causal and source_width
-  bool tied_output = true;                       // whether w_out is the decoder's table
-  double dropout = 0;                            // the dropout rate of x_0 and y_0
-  bool positions = true;     // whether sinusoids of positions are added to x_0 and y_0; Source may not use them
-  index_t fixed_token = -1;  // the token whose look-ups have no gradient; negative: none; a tied output trains its row
+  index_t source_tokens = 0, target_tokens = 0;         // the numbers of rows of the tables; target_tokens is v
+  fused_stack_options encoder{}, decoder{};             // the constructor sets causal and source_width
+  bool tied_output = true;                              // whether w_out is the decoder's table
+  double dropout = 0;                                   // the dropout rate of x_0 and y_0
+  embedding_scale scaled = embedding_scale::tokens_up;  // of x_0 and y_0
+  bool shared_table = false;  // whether the target's tokens have the source's table; Source must be scaled_tokens<T, D>
+  bool positions = true;      // whether sinusoids of positions are added to x_0 and y_0; Source may not use them
+  index_t fixed_token = -1;   // the token whose look-ups have no gradient; negative: none; a tied output trains its row
   label_smoothing smoothing{};
   bool frozen_encoder = false;  // whether the parameters of `source` and `encoder` are constants
 };
@@ -70,7 +72,7 @@ struct fused_transformer {
   target_type target;
   encoder_type encoder;
   decoder_type decoder;
-  bool tied_output, positions, frozen;
+  bool tied_output, shared_table, positions, frozen;
   label_smoothing smoothing;
 
   explicit fused_transformer(fused_transformer_options const& options)
@@ -78,7 +80,7 @@ struct fused_transformer {
       : fused_transformer(
             options, Source{checked_size("fused_transformer", {"source_tokens", options.source_tokens}),
                             extents_of<D>("fused_transformer: the encoder", {"width", options.encoder.layer.width}),
-                            options.dropout, options.fixed_token}) {
+                            options.dropout, options.fixed_token, options.scaled}) {
     TRIAD_EXPECTS(encoder.width() == decoder.width() || !options.positions,
                   "fused_transformer: the encoder's width is " + std::to_string(encoder.width()) + ", expected " +
                       std::to_string(decoder.width()) + ", the decoder's, as they share position waves");
@@ -89,10 +91,11 @@ struct fused_transformer {
       : source(s),
         target{checked_size("fused_transformer", {"target_tokens", options.target_tokens}),
                extents_of<D>("fused_transformer: the decoder", {"width", options.decoder.layer.width}),
-               dropout_rate("fused_transformer", options.dropout), options.fixed_token},
+               dropout_rate("fused_transformer", options.dropout), options.fixed_token, options.scaled},
         encoder(as_encoder(options.encoder)),
         decoder(as_decoder(options.decoder, encoder.width())),
         tied_output(options.tied_output),
+        shared_table(options.shared_table),
         positions(options.positions),
         frozen(options.frozen_encoder),
         smoothing(options.smoothing) {
@@ -101,6 +104,10 @@ struct fused_transformer {
                       std::to_string(options.target_tokens) + " target tokens, expected 1 or more and 2 or more");
     expect_extent("fused_transformer", "columns of the source's tokens", source.width(), encoder.width());
     detail::expect_fixed_token("fused_transformer: the", options.fixed_token, options.target_tokens, "target tokens");
+    TRIAD_EXPECTS(!shared_table || (std::same_as<Source, target_type> && source.tokens == target.tokens && !frozen),
+                  "fused_transformer: a table of " + std::to_string(source.tokens) + " tokens of the source for " +
+                      std::to_string(target.tokens) +
+                      " of the target, expected as many, scaled_tokens<T, D> as Source, and no frozen encoder");
   }
 
   /// d: the width of the target's states, of the sinusoids, and of the projected keys and values of the source.
@@ -116,19 +123,25 @@ struct fused_transformer {
   struct fields {
     fields_of<source_type, S> source;
     fields_of<encoder_type, S> encoder;
-    fields_of<target_type, S> target;
+    fields_of<target_type, S> target;  // (0, d) if both sides share the source's table
     fields_of<decoder_type, S> decoder;
     tensor<S, dyn, D> output;  // (v, d); (0, d) if the decoder's table is used instead
     template <class V>
     void each(V&& f) {
       f("source", source);
       f("encoder", encoder);
-      f("target", target);
+      if (target.table.extent(0) != 0) f("target", target);
       f("decoder", decoder);
       if (output.extent(0) != 0) f("output", output);
     }
+    /// The table of the target's tokens.
+    fields_of<target_type, S> of_target() const {
+      if constexpr (std::same_as<source_type, target_type>)
+        if (target.table.extent(0) == 0) return source;
+      return target;
+    }
     /// w_out (v, d).
-    tensor<S, dyn, D> projection() const { return output.extent(0) != 0 ? output : target.table; }
+    tensor<S, dyn, D> projection() const { return output.extent(0) != 0 ? output : of_target().table; }
   };
   /// The values that the encoder and the source layer save.
   struct encoder_saved : encoder_type::saved {
@@ -141,7 +154,9 @@ struct fused_transformer {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    return {plan<S>(source, place), plan<S>(encoder, place), plan<S>(target, place), plan<S>(decoder, place),
+    auto own_target = target;
+    if (shared_table) own_target.tokens = 0;
+    return {plan<S>(source, place), plan<S>(encoder, place), plan<S>(own_target, place), plan<S>(decoder, place),
             place.make<tensor<S, dyn, D>>(tied_output ? 0 : vocabulary(), width())};
   }
   saved plan_saved(arena& place, pair_dims const& z, keep kept = keep::everything) const {
@@ -184,7 +199,7 @@ struct fused_transformer {
   template <backend Ex>
   void decode(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y,
               typename decoder_type::saved const& s, output const& logits) const {
-    target.forward(ex, c.child(2), w.target, target_tokens(in), {}, s.x(0));
+    target.forward(ex, c.child(2), w.of_target(), target_tokens(in), {}, s.x(0));
     decoder.forward(ex, c.child(3), w.decoder, target_input(in, source_y), s);
     matmul(ex, s.y(), transposed(w.projection()), logits);
   }
@@ -195,7 +210,7 @@ struct fused_transformer {
   template <backend Ex, class Cache, class Projected>
   void extend(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y,
               typename decoder_type::saved const& s, Cache&& cache, Projected&& projected, output const& logits) const {
-    target.forward(ex, c.child(2), w.target, target_tokens(in), {}, s.x(0));
+    target.forward(ex, c.child(2), w.of_target(), target_tokens(in), {}, s.x(0));
     decoder.extend(ex, c.child(3), w.decoder, target_input(in, source_y), s, cache, projected);
     matmul(ex, s.y(), transposed(w.projection()), logits);
   }
@@ -218,7 +233,7 @@ struct fused_transformer {
       matmul(ex, d_logits, w.projection(), dy);
       decoder.backward(ex, c.child(3), w.decoder, target_input(in, tensor<T const, dyn, dyn>(s.encoder.y())), s.decoder,
                        dy, dy0, gradient.decoder, tensor<T, dyn, dyn>(dx));
-      target.backward(ex, c.child(2), w.target, target_tokens(in), {}, dy0, gradient.target);
+      target.backward(ex, c.child(2), w.of_target(), target_tokens(in), {}, dy0, gradient.of_target());
     }
     if (frozen) return;
     encoder.backward(ex, c.child(1), w.encoder, source_input(in), s.encoder, dx, dx0, gradient.encoder,

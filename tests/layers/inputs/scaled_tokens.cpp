@@ -23,7 +23,8 @@ struct problem {
   std::vector<double> x = std::vector<double>(rows * width), gradient = std::vector<double>(tokens * width);
   scaled_tokens<double> layer;
 
-  explicit problem(double rate, index_t padding = -1) : layer{tokens, extents<dyn>(width), rate, padding} {}
+  explicit problem(double rate, index_t padding = -1, embedding_scale scaled = embedding_scale::tokens_up)
+      : layer{tokens, extents<dyn>(width), rate, padding, scaled} {}
   placed_tokens<double> in(bool placed = true) const {
     return {make_vec<index_t const>(token.data(), rows), make_vec<index_t const>(position.data(), rows),
             tensor<double const, dyn, dyn>(waves.data(), placed ? 3 : 0, width)};
@@ -51,34 +52,43 @@ struct problem {
 TEMPLATE_TEST_CASE("first states are scaled vectors with the waves of their places, or without", "",
                    TRIAD_TEST_BACKENDS) {
   TestType ex;
-  for (bool placed : {true, false}) {
-    problem p(0);
-    (void)p.value(ex, placed);
-    for (index_t r = 0; r < rows; ++r)
-      for (index_t f = 0; f < width; ++f) {
-        auto const at = static_cast<std::size_t>(r);
-        double const wave = placed ? p.waves[static_cast<std::size_t>(p.position[at] * width + f)] : 0;
-        CHECK_THAT(p.x[static_cast<std::size_t>(r * width + f)],
-                   test::WithinAbs(2 * p.table[static_cast<std::size_t>(p.token[at] * width + f)] + wave, 1e-14));
-      }
-  }
+  struct scales {
+    embedding_scale scaled;
+    double token, wave;  // of width 4
+  };
+  for (auto const& [scaled, token, wave] : {scales{embedding_scale::tokens_up, 2, 1},
+                                            {embedding_scale::none, 1, 1},
+                                            {embedding_scale::positions_down, 1, 0.5}})
+    for (bool placed : {true, false}) {
+      problem p(0, -1, scaled);
+      (void)p.value(ex, placed);
+      for (index_t r = 0; r < rows; ++r)
+        for (index_t f = 0; f < width; ++f) {
+          auto const at = static_cast<std::size_t>(r);
+          double const of_place = placed ? p.waves[static_cast<std::size_t>(p.position[at] * width + f)] : 0;
+          CHECK_THAT(p.x[static_cast<std::size_t>(r * width + f)],
+                     test::WithinAbs(
+                         token * p.table[static_cast<std::size_t>(p.token[at] * width + f)] + wave * of_place, 1e-14));
+        }
+    }
 }
 
 TEMPLATE_TEST_CASE(
     "the table of first states has the gradient of finite differences, and a padding's row keeps what it had", "",
     TRIAD_TEST_BACKENDS) {
   TestType ex;
-  for (double rate : {0.0, 0.4}) {
-    problem p(rate);
-    (void)p.value(ex);
-    p.differentiate(ex);
-    test::check_differences(p.table, p.gradient, [&] { return p.value(ex); });
-    problem padded(rate, 1);
-    for (auto& g : padded.gradient) g = 0.5;  // as added by a tied output projection before
-    padded.differentiate(ex);
-    for (std::size_t i = 0; i < p.gradient.size(); ++i)
-      CHECK_THAT(padded.gradient[i], test::WithinAbs(0.5 + (i / width == 1 ? 0 : p.gradient[i]), 1e-14));
-  }
+  for (auto scaled : {embedding_scale::tokens_up, embedding_scale::none, embedding_scale::positions_down})
+    for (double rate : {0.0, 0.4}) {
+      problem p(rate, -1, scaled);
+      (void)p.value(ex);
+      p.differentiate(ex);
+      test::check_differences(p.table, p.gradient, [&] { return p.value(ex); });
+      problem padded(rate, 1, scaled);
+      for (auto& g : padded.gradient) g = 0.5;  // as added by a tied output projection before
+      padded.differentiate(ex);
+      for (std::size_t i = 0; i < p.gradient.size(); ++i)
+        CHECK_THAT(padded.gradient[i], test::WithinAbs(0.5 + (i / width == 1 ? 0 : p.gradient[i]), 1e-14));
+    }
 }
 
 }  // namespace layers_scaled_tokens_tests

@@ -102,8 +102,10 @@ class _Half(nn.Module):
     """The encoder or the decoder: an embedding and layers."""
 
     def __init__(self, tokens: int, width: int, layers: int, fuse: set[int], crosses: bool, output: bool,
-                 dropout: float, tied: bool, link: str, **of_layer: Any) -> None:
+                 dropout: float, tied: bool, link: str, scale: str, **of_layer: Any) -> None:
         super().__init__()
+        self.token_scale = math.sqrt(width) if scale == "tokens_up" else 1.0
+        self.position_scale = 1 / math.sqrt(width) if scale == "positions_down" else 1.0
         self.embed_tokens = nn.Embedding(tokens, width, padding_idx=PAD)
         self.layers = nn.ModuleList(_Layer(width, fuses=k + 1 in fuse, crosses=crosses, dropout=dropout, **of_layer)
                                     for k in range(1 if tied else layers))
@@ -120,8 +122,10 @@ class _Half(nn.Module):
 
     def first_state(self, tokens: torch.Tensor) -> torch.Tensor:
         weight = self.embed_tokens.weight
-        x = math.sqrt(weight.shape[1]) * self.embed_tokens(tokens)
-        return self.dropout(x if self.relative else x + positions(tokens, weight.shape[1], weight.dtype))
+        x = self.token_scale * self.embed_tokens(tokens)
+        if not self.relative:
+            x = x + self.position_scale * positions(tokens, weight.shape[1], weight.dtype)
+        return self.dropout(x)
 
     def _joined(self, states: list[torch.Tensor]) -> torch.Tensor:
         """Returns the input of the next layer, from all states below."""
@@ -175,6 +179,9 @@ class FusedTransformer(Pretrained):
     encoder_link,         the input of a layer.  "previous": the state below.  "sum": the sum of all states below.
     decoder_link          "weighted": their weighted sum, each with a norm of its own: DLCL (Wang et al. 2019), whose
                           weighted sum of all states is also the result.
+    embedding_scale       "tokens_up": word vectors are multiplied by sqrt(width).  "positions_down": sinusoids are
+                          divided by it.  "none": neither, and word vectors begin with standard deviation 1.
+    shared_embedding      both sides have one embedding; sources and targets must be equal.
 
     config is a dict of the arguments with which the model was made.
     """
@@ -184,7 +191,8 @@ class FusedTransformer(Pretrained):
                  fuse_encoder: bool | Sequence[int] = True, fuse_decoder: bool | Sequence[int] = True,
                  tied_output: bool = True, dropout: float = 0.1, attention_dropout: float = 0.0,
                  activation_dropout: float = 0.0, norm: str = "after", reach: int = 0, tied: bool = False,
-                 encoder_link: str = "previous", decoder_link: str = "previous") -> None:
+                 encoder_link: str = "previous", decoder_link: str = "previous", embedding_scale: str = "tokens_up",
+                 shared_embedding: bool = False) -> None:
         super().__init__()
         width, heads = _checks.width_and_heads(width, heads)
         layers, tied = _checks.layer_count(layers, "layers"), _checks.flag(tied, "tied")
@@ -199,25 +207,34 @@ class FusedTransformer(Pretrained):
             raise ValueError(f"width is {width}, expected 4 or more for the vectors of positions; pass a larger one")
         fuse = _numbers(fuse_encoder, layers, "fuse_encoder"), _numbers(fuse_decoder, above, "fuse_decoder")
         for name, value, known in (("norm", norm, ("after", "before")), ("encoder_link", encoder_link, LINKS),
-                                   ("decoder_link", decoder_link, LINKS)):
+                                   ("decoder_link", decoder_link, LINKS),
+                                   ("embedding_scale", embedding_scale, ("tokens_up", "none", "positions_down"))):
             if value not in known:
                 raise ValueError(f"{name}: {value!r}, expected {' or '.join(map(repr, known))}; pass one of them")
         for name, numbers, count in (("fuse_encoder", fuse[0], layers), ("fuse_decoder", fuse[1], above)):
             if tied and len(numbers) not in (0, count):
                 raise ValueError(f"{name}: {numbers}, expected all layers or none with tied layers; pass True or False")
+        shared_embedding = _checks.flag(shared_embedding, "shared_embedding")
+        if shared_embedding and sources != targets:
+            raise ValueError(f"sources and targets are {sources} and {targets}, expected equal numbers with a shared "
+                             "embedding; pass one vocabulary")
         rates = {"dropout": dropout, "attention_dropout": attention_dropout, "activation_dropout": activation_dropout}
         rates = {name: _checks.rate(rate, name) for name, rate in rates.items()}
         self.config = {"sources": sources, "targets": targets, "width": width, "heads": heads, "layers": layers,
                        "hidden": hidden, "decoder_layers": decoder_layers, "fuse_encoder": fuse[0],
                        "fuse_decoder": fuse[1], "tied_output": tied_output, **rates, "norm": norm, "reach": reach,
-                       "tied": tied, "encoder_link": encoder_link, "decoder_link": decoder_link}
+                       "tied": tied, "encoder_link": encoder_link, "decoder_link": decoder_link,
+                       "embedding_scale": embedding_scale, "shared_embedding": shared_embedding}
         sizes: dict[str, Any] = {"heads": heads, "hidden": _checks.hidden_width(hidden, width), **rates,
-                                 "tied": tied, "norm_before": norm == "before", "reach": reach}
+                                 "tied": tied, "norm_before": norm == "before", "reach": reach,
+                                 "scale": embedding_scale}
         self.encoder = _Half(sources, width, layers, set(fuse[0]), False, False, link=encoder_link, **sizes)
         self.decoder = _Half(targets, width, above, set(fuse[1]), True, not tied_output, link=decoder_link, **sizes)
+        if shared_embedding:
+            self.decoder.embed_tokens = self.encoder.embed_tokens
         for name, parameter in self.named_parameters():
             if "embed_tokens" in name:
-                nn.init.normal_(parameter, std=width ** -0.5)
+                nn.init.normal_(parameter, std=1.0 if embedding_scale == "none" else width ** -0.5)
                 with torch.no_grad():
                     parameter[PAD] = 0
             elif parameter.dim() > 1:

@@ -73,12 +73,18 @@ def sequence_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, w
     link = {side: "sum" if accumulates and looks_back[side] else "previous" for side in ("source", "target")}
     if settings["model"] == "dlcl":
         link["source"] = "weighted"
+    shares = flag(settings, "share_embedding", path, False)
+    scale = setting(settings, "embedding_scale", ("tokens-up", "none", "positions-down"), path, "tokens-up")
     module = FusedTransformer(
         FIRST_WORD + len(words["source"]["tokens"]), FIRST_WORD + len(words["target"]["tokens"]), **sizes,
         fuse_encoder=fuse["source"], fuse_decoder=fuse["target"], tied_output=flag(settings, "tie_output", path),
         dropout=0.0, norm=settings["norm"], reach=REACH if flag(settings, "relative", path) else 0,
-        tied=settings["model"] == "universal-transformer", encoder_link=link["source"], decoder_link=link["target"])
-    fill(module, {_module_name(name, path): x for name, x in weights.items()}, path)
+        tied=settings["model"] == "universal-transformer", encoder_link=link["source"], decoder_link=link["target"],
+        embedding_scale=scale.replace("-", "_"), shared_embedding=shares)
+    state = {_module_name(name, path): x for name, x in weights.items()}
+    if shares and "encoder.embed_tokens.weight" in state:
+        state["decoder.embed_tokens.weight"] = state["encoder.embed_tokens.weight"]
+    fill(module, state, path)
     return SequenceRun(module.eval(), words["source"]["tokens"], words["target"]["tokens"], 3 * longest + 10, settings)
 
 

@@ -2,11 +2,11 @@
 // its position.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   x_0(i) = drop(sqrt(d) table(token(i), :) + p(position(i)))           x_0 (rows, d)
-//   dtable(token(i), :) += sqrt(d) drop'(dx_0(i))
+//   x_0(i) = drop(s table(token(i), :) + r p(position(i)))               x_0 (rows, d)
+//   dtable(token(i), :) += s drop'(dx_0(i))
 //
-// p is a vector of sines and cosines, or zero.  LRF does not say how H_0 is computed from X.  Vaswani et al.'s
-// Transformer and fairseq compute H_0 with this formula.
+// p is a vector of sines and cosines, or zero.  embedding_scale says what s and r are.  LRF does not say how H_0 is
+// computed from X.  Vaswani et al.'s Transformer and fairseq compute H_0 with s = sqrt(d) and r = 1.
 #pragma once
 
 #include <cmath>
@@ -25,6 +25,14 @@ struct placed_tokens {
   tensor<T const, dyn, dyn> waves;     // (positions, d): sinusoids; (0, d): the states do not depend on positions
 };
 
+/// The scales of Csordas et al. (The Devil is in the Detail, EMNLP 2021).  Each one goes with a standard deviation of the
+/// table's initial values: d^(-1/2) for tokens_up and positions_down, 1 for none.
+enum class embedding_scale {
+  tokens_up,      // s = sqrt(d), r = 1
+  none,           // s = 1, r = 1
+  positions_down  // s = 1, r = d^(-1/2)
+};
+
 template <class T, index_t D = dyn>
 struct scaled_tokens {
   using input = placed_tokens<T>;
@@ -34,9 +42,12 @@ struct scaled_tokens {
   [[no_unique_address]] extents<D> shape;
   double dropout = 0;
   index_t fixed_token = -1;  // the token whose look-ups have no gradient; negative: none
+  embedding_scale scaled = embedding_scale::tokens_up;
 
   constexpr index_t width() const { return shape.extent(0); }
-  double scale() const { return std::sqrt(static_cast<double>(width())); }
+  /// s and r.
+  double token_scale() const { return scaled == embedding_scale::tokens_up ? std::sqrt(double(width())) : 1; }
+  double wave_scale() const { return scaled == embedding_scale::positions_down ? 1 / std::sqrt(double(width())) : 1; }
 
   template <class S>
   struct fields {
@@ -58,11 +69,12 @@ struct scaled_tokens {
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const&, output x) const {
     gather_rows(ex, w.table, in.token, x);
-    transform(ex, scale_by<double>{scale()}, x, x);
+    scale(ex, token_scale(), x);
     if (in.waves.extent(0) != 0) {
       auto const frame = c.scratch->open();
       auto const p = c.scratch->template make<output>(x.extent(0), width());
       gather_rows(ex, in.waves, in.position, p);
+      scale(ex, wave_scale(), p);
       transform(ex, plus{}, x, p, x);
     }
     if (auto const mask = c.dropout(dropout); mask.active()) triad::dropout(ex, mask, x, x);
@@ -73,11 +85,17 @@ struct scaled_tokens {
                 fields<T> gradient) const {
     auto const frame = c.scratch->open();
     auto const memory = c.scratch->template make<output>(dx.extent(0), width()),
-               scaled = c.scratch->template make<output>(dx.extent(0), width());
-    transform(ex, scale_by<double>{scale()}, undropped(ex, c.dropout(dropout), dx, memory), scaled);
+               of_vectors = c.scratch->template make<output>(dx.extent(0), width());
+    transform(ex, scale_by<double>{token_scale()}, undropped(ex, c.dropout(dropout), dx, memory), of_vectors);
     // The fixed token's row keeps gradients from other uses of the table, such as a tied projection.
     add_but_row(ex, *c.scratch, gradient.table, fixed_token,
-                [&] { scatter_add_rows(ex, c.scratch, scaled, in.token, gradient.table); });
+                [&] { scatter_add_rows(ex, c.scratch, of_vectors, in.token, gradient.table); });
+  }
+
+ private:
+  template <backend Ex>
+  static void scale(Ex& ex, double by, output x) {
+    if (by != 1) transform(ex, scale_by<double>{by}, x, x);
   }
 };
 
