@@ -38,6 +38,12 @@ inline fused_stack_options stack_of(options const& o, index_t layers, bool looks
   return stack;
 }
 
+inline embedding_scale scale_of(options const& o) {
+  return o.embedding_scale == "none"             ? embedding_scale::none
+         : o.embedding_scale == "positions-down" ? embedding_scale::positions_down
+                                                 : embedding_scale::tokens_up;
+}
+
 /// Returns the options of a model with a state for each token.  In the model dlcl, encoder layers read weighted sums of
 /// all earlier layers, as in the paper's baseline.
 inline fused_transformer_options model_of(options const& o, translator_options const& z) {
@@ -48,6 +54,8 @@ inline fused_transformer_options model_of(options const& o, translator_options c
   sizes.decoder = stack_of(o, o.decoder_layers, o.fuse == "target" || o.fuse == "both");
   if (o.model == "dlcl") sizes.encoder.link = layer_link::weighted;
   sizes.tied_output = o.tie_output;
+  sizes.shared_table = o.share_embedding;
+  sizes.scaled = scale_of(o);
   sizes.dropout = o.dropout;
   sizes.positions = !o.relative;
   sizes.smoothing = {o.smoothing};
@@ -80,12 +88,14 @@ inline edge_transformer_seq2seq_options edge_model_of(options const& o, translat
 }
 
 /// Returns how a parameter is initialised, as in fairseq.  Embeddings and the output are drawn from a normal
-/// distribution with standard deviation d^(-1/2), so that the values of the first states have size 1.  Biases are zero.
+/// distribution with standard deviation d^(-1/2), so that the values of the first states have size 1.  If embeddings
+/// are not scaled, theirs have standard deviation 1.  Biases are zero.
 /// Matrices are Xavier uniform.  The matrices for queries, keys and values have gain 2^(-1/2).
 template <class T, index_t D, index_t H, index_t F, class Source, class Encoder>
 initializer first_values_of(fused_transformer<T, D, H, F, Source, Encoder> const& m, std::string const& path) {
   auto const d = static_cast<double>(m.width()),
              e = static_cast<double>(m.encoder.width());  // a published encoder may have another width
+  if (path.ends_with("table") && m.target.scaled == embedding_scale::none) return initializer::normal(1);
   if (path.ends_with("table") || path == "output") return initializer::normal(1 / std::sqrt(d));
   bool const encodes = path.starts_with("encoder."),
              crosses = path.find(".cross.") != std::string::npos && !path.ends_with(".query.weight");

@@ -70,6 +70,14 @@ void options::each(option_list& f) {
   });
   of(!edges,
      f.seldom("tie-output", &tie_output, "The output's matrix is the table of target words").opposite("no-tie-output"));
+  of(!edges, f.seldom("share-embedding", &share_embedding,
+                      "Words of both sides have one table of vectors; needs --joined-dictionary")
+                 .newer());
+  of(!edges, f.seldom("embedding-scale", &embedding_scale,
+                      "tokens-up: word vectors times the square root of the width; none; positions-down: sines and "
+                      "cosines divided by it")
+                 .one_of({"tokens-up", "none", "positions-down"})
+                 .newer("tokens-up"));
   of(!edges, f.seldom("norm", &norm, "after the sums, or before the blocks").one_of({"after", "before"}));
   f("encoder", &encoder,
     "Of lrf and transformer: folder of a published RoBERTa, BERT or MPNet, which is fine-tuned as the encoder")
@@ -205,9 +213,13 @@ void options::settle() {
         "--only-top and --accumulate are about layers that look back: --model lrf with --fuse source, target or both");
   if (!of_edges(*this) && (!tied || positional || from_begin || attention != triangle_form::full))
     refuse("--untied, --positional, --from-begin and --attention are about --model edge-transformer");
-  if (of_edges(*this) && (relative || tie_output || norm != "after"))
+  if (of_edges(*this) &&
+      (relative || tie_output || norm != "after" || share_embedding || embedding_scale != "tokens-up"))
     refuse(
-        "--relative, --tie-output and --norm are about states of tokens, which --model edge-transformer does not have");
+        "--relative, --tie-output, --share-embedding, --embedding-scale and --norm are about states of tokens, which "
+        "--model edge-transformer does not have");
+  if (share_embedding && !joint)
+    refuse("--share-embedding needs one dictionary for both sides: give --joined-dictionary");
   if (of_edges(*this) && encoder_layers != decoder_layers)
     refuse(
         "--model edge-transformer has as many layers on either side: give --encoder-layers and --decoder-layers alike");

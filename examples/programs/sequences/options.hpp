@@ -24,7 +24,7 @@ struct options : width_options {
   // Sides that are plain text, which is cut into words and marks: source, target, both, none.
   std::string tokenise = "none";
   int least_count = 1;       // least number of times that a word of a dictionary occurs
-  bool joint = false;        // one dictionary and one embedding for both sides
+  bool joint = false;        // one dictionary for both sides
   int longest_training = 0;  // pairs with more target tokens are left out of training; 0: no pairs are
   int train_size = 0;        // number of training pairs, evenly spaced in the training set; 0: all
 
@@ -33,8 +33,9 @@ struct options : width_options {
   std::string fuse = "both";  // lrf: sides whose layers read all earlier layers: source, target, both, none
   bool only_top = false, accumulate = false, relative = false;
   int encoder_layers = 3, decoder_layers = 3, hidden = 256;
-  bool tie_output = false;
-  std::string norm = "after";  // after: norms follow the sums; before: norms precede the blocks
+  bool tie_output = false, share_embedding = false;
+  std::string embedding_scale = "tokens-up";  // tokens-up, none, positions-down: embedding_scale
+  std::string norm = "after";                 // after: norms follow the sums; before: norms precede the blocks
   // For lrf and transformer: the folder of a published RoBERTa, BERT or MPNet, which becomes the encoder.  Sources are
   // cut into its tokens.  Empty: the encoder is not a published model.  settle() moves `roberta`, the older name, to
   // `encoder`.
