@@ -80,8 +80,8 @@ text_pair translated(options const& o) {
   expect_plain_question(o.sentence);
   auto model = trained_translator(o, use::translating, [&](vocabulary& words, options const&) {
     if (auto const missing = words.source.unknown(o.sentence); !missing.empty())
-      refuse("\"{}\" is not one of the {} words that the model knows", shortened(missing.front()),
-             words.source.ordinary());
+      refuse("\"{}\" is not one of the {} words that the model knows; give a sentence of words of the training set",
+             shortened(missing.front()), words.source.ordinary());
     return pair_length{std::max<index_t>(1, static_cast<index_t>(words.source.encode(o.sentence).size())), 0};
   });
   text_pair pair{o.sentence, {}, {}};
@@ -177,7 +177,8 @@ int explain(options const& o, program const& p) {
                 picture_of("Attention to the source: last layer, mean of heads", one.attention.cross.back(),
                            {"writes", "source word", one.target_words, one.source_words}));
   } else {
-    say("attention between words is left out: a side of the shortest pair has more than {} tokens\n",
+    say("attention between words is left out: a side of the shortest pair has more than {} tokens; --sentence shows a "
+        "sentence of your own\n",
         most_words_of_map - 1);
   }
   if (!o.out.empty() && (looks_back || one.has_maps()))

@@ -55,11 +55,12 @@ inline std::string told(unknown_words const& u, char const* side) {
              : "; " + std::to_string(u.count) + " unknown " + side + " words, such as '" + shortened(u.first) + "'";
 }
 
-inline std::string unknown_in(std::vector<text_pair> const& pairs, vocabulary& words, bool targets) {
+/// A target with an unknown word is never translated exactly.
+inline std::string unknown_in(std::vector<text_pair> const& pairs, vocabulary& words) {
   unknown_words source, target;
   for (auto const& pair : pairs) {
     source.add(words.source.unknown(pair.source));
-    if (targets) target.add(words.target.unknown(pair.target));
+    target.add(words.target.unknown(pair.target));
   }
   return told(source, "source") + told(target, "target");
 }
@@ -116,7 +117,7 @@ class task {
         train_(kept(o, data.train)),
         dev_(sample(data.dev.empty() ? data.train : data.dev, o.dev_size)),
         batches_(lengths(), o.tokens, o.seed, o.pairs) {
-    unknown_ = unknown_in(data.train, words_, true);
+    unknown_ = unknown_in(data.train, words_);
   }
 
   std::vector<coded_pair> kept(options const& o, std::vector<text_pair> const& pairs) {

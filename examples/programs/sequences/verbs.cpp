@@ -125,7 +125,7 @@ int evaluate(options const& o, program const& p) {
   scored_run found;
   found.seed = model.seed;
   for (auto const& part : p.data.tests) {
-    auto const missing = unknown_in(part.pairs, model.words, false);
+    auto const missing = unknown_in(part.pairs, model.words);
     if (!missing.empty()) say("{}{}\n", part.name, missing);
     auto const hypotheses = translations(*model.net, part.pairs, model.words, search_of(o, model.words));
     write_lines(o.out, part.name, hypotheses);
@@ -171,6 +171,7 @@ int predict(options const& o) {
   });
   auto const how = search_of(o, model.words, o.n_best);
   given_answers targets("a target");
+  unknown_words replaced;
   auto const is_same = [&](nlohmann::json const& target, std::string const& answer) {
     return target.is_string() &&
            text::words(model.words.target.tokens(target.get<std::string>())) == text::words(answer);
@@ -200,9 +201,11 @@ int predict(options const& o) {
       }
     };
     if (numbers.empty()) return print({});  // the answer to an empty sentence is an empty line
-    if (auto const missing = model.words.source.unknown(source); !o.unknown && !missing.empty())
+    auto const missing = model.words.source.unknown(source);
+    if (!o.unknown && !missing.empty())
       refuse("\"{}\" is not one of the {} words that the model knows; --unknown translates it as <unk>",
              shortened(missing.front()), model.words.source.ordinary());
+    replaced.add(missing);
     if (static_cast<index_t>(numbers.size()) > most)
       refuse("the sentence has {} tokens; at most {} are read by this model: split it", numbers.size(), most);
     translate_all(*model.net, {numbers}, how, [&](std::size_t, std::vector<hypothesis> const& found) { print(found); });
@@ -214,6 +217,8 @@ int predict(options const& o) {
   else
     answer(o.sentence);
   note(o.program, targets.note());
+  if (replaced.count > 0)
+    note(o.program, fmt::format("{} words are read as <unk>, such as '{}'", replaced.count, shortened(replaced.first)));
   return status;
 }
 

@@ -105,6 +105,10 @@ inline std::string percent(wrong_lines const& counts) {
   return counts.lines == 0 ? "" : fmt::format("{:.1f}", 100 * counts.rate());
 }
 
+inline std::string folder_or_here(std::filesystem::path const& folder) {
+  return folder.empty() ? "." : folder.string();
+}
+
 inline std::string file_of_run(std::string const& run, char const* name) {
   return (std::filesystem::path(run) / name).string();
 }
@@ -166,7 +170,9 @@ inline std::string compounds_csv(std::vector<compound_errors> const& runs) {
 
 /// The verb.  Throws data_error if the data have no compounds, or if a run has no translations of them.
 inline int compounds(options const& o) {
-  if (o.task != "cognition") refuse("--task: {}, expected cognition, whose data have compounds; leave it out", o.task);
+  if (o.task != "cognition")
+    refuse("{} with --task {}: expected data of cognition, which have compounds; give such a run with its --data",
+           o.run, o.task);
   expect_free_in_folder(o, {"compounds.csv", "compound_length.svg", "sentence_length.svg", "modifiers.svg"});
   auto const data = data_of(o, false);
   auto const list = read_compounds(o.data, data);
@@ -175,6 +181,9 @@ inline int compounds(options const& o) {
                                  [](sequences::test_part const& p) { return p.name == "cg-test"; });
   std::vector<std::string> folders{o.run};
   folders.insert(folders.end(), o.with.begin(), o.with.end());
+  for (auto& folder : folders)  // a run may also be named by its checkpoint
+    if (folder.ends_with("model.safetensors"))
+      folder = detail::folder_or_here(std::filesystem::path(folder).parent_path());
   std::vector<compound_errors> runs;
   auto const last_name = [](std::string const& folder) {
     auto path = std::filesystem::path(folder).lexically_normal();
