@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "session.hpp"
@@ -124,6 +125,10 @@ TEST_CASE("memory that grows becomes twice as large, and not larger than its lim
   CHECK(memory.bytes_in_all() == 1900);
   CHECK(grown(1200) == 1200);
   CHECK(memory.bytes_in_all() == 3100);
+  triad::cuda::growing_memory moved(std::move(memory));
+  CHECK((moved.bytes() == 1200 && moved.bytes_in_all() == 3100));
+  CHECK(moved.at_least(1200) != nullptr);
+  CHECK(moved.bytes_in_all() == 3100);
   triad::cuda::backend split(0, triad::cuda::arithmetic::tf32x3);
   CHECK(split.split_factors().at_least(8) != nullptr);
   CHECK(split.split_factors().bytes_in_all() == 8);

@@ -171,7 +171,8 @@ struct blas_factors {
 // memory for the parts is limited too.
 inline constexpr index_t least_split = 200;
 constexpr bool pays_to_split(index_t m, index_t n, index_t k) {
-  return m * n >= least_split * (m + n) && 12 * (k + 4) * (m + n) <= static_cast<index_t>(most_split_bytes);
+  // A factor whose terms are rows has its rows padded to four.
+  return m * n >= least_split * (m + n) && 12 * (k + 4) * (m + n + 6) <= static_cast<index_t>(most_split_bytes);
 }
 
 /// Returns the factors for cuBLAS.  In tf32x3, these are a and b split into parts, in the memory of the backend.  In

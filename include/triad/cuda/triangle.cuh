@@ -11,7 +11,8 @@
 // The host knows only the size of the largest graph.  So every graph gets as many blocks as the largest graph needs,
 // and the blocks that a smaller graph does not need end at once.  The size of a graph decides which kernel computes it.
 // So the bits of the result of a graph do not depend on the other graphs of the batch.  No array of n^3 numbers is in
-// device memory.  Exactly one warp or block computes each output, and adds its terms in a fixed order.
+// device memory, except the gradients of all scores if backward computes the gradient of a bias that shares an axis.
+// Exactly one warp or block computes each output, and adds its terms in a fixed order.
 //
 // Without a right value, o(i, ., .) is a product of two matrices for each i.  With own keys, the scores of each i are a
 // product of two matrices too.  The kernels compute these products without cuBLAS.  With cuBLAS, all of p would be in
@@ -112,8 +113,7 @@ int least_of(triangle_form form, triangle_bias<T const> const& bias) {
   return only_general(form, bias) ? 1 : whole_graph + 1;
 }
 
-template <class T>
-index_t general_blocks(graph_dims const& dims) {
+inline index_t general_blocks(graph_dims const& dims) {
   return blocks_for(dims.max_nodes * dims.max_nodes, general_place::warps);
 }
 
@@ -196,7 +196,7 @@ void do_triangle(backend& ex, triangle_options const& options, triangle_projecti
                          });
                      });
   if (path.general) {
-    auto const blocks = general_blocks<T>(g.dims);
+    auto const blocks = general_blocks(g.dims);
     launch(ex, general_forward<T>(), each * blocks, p, score_bias<T>{x.bias, g}, options.form,
            least_of(options.form, x.bias), blocks, statistics.maximum, statistics.inverse_sum, out);
   }
@@ -241,7 +241,7 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
                          });
                      });
   if (path.general) {
-    auto const blocks = general_blocks<T>(g.dims);
+    auto const blocks = general_blocks(g.dims);
     auto const run = [&](general_role role) {
       launch(ex, general_backward<T>(), each * blocks, p, score_bias<T>{x.bias, g}, options.form, role,
              least_of(options.form, x.bias), blocks, d_out, saved, to, scratch.d_scores);

@@ -20,7 +20,10 @@ class growing_memory {
   growing_memory() = default;
   explicit growing_memory(std::size_t most) : most_(most) {}
   growing_memory(growing_memory&& other) noexcept
-      : all_(std::exchange(other.all_, {})), bytes_(std::exchange(other.bytes_, 0)), most_(other.most_) {}
+      : all_(std::exchange(other.all_, {})),
+        bytes_(std::exchange(other.bytes_, 0)),
+        in_all_(std::exchange(other.in_all_, 0)),
+        most_(other.most_) {}
   growing_memory& operator=(growing_memory&&) = delete;
   ~growing_memory() {
     for (auto* p : all_) (void)cudaFree(p);
