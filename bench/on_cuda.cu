@@ -9,7 +9,8 @@
 // A reported time is the median of times between two events in the backend's stream.  The work is recorded and then
 // replayed, as in training.
 //
-//   floor = products + triangle         bench/floor.hpp defines the counts
+//   floor = products + triangle         bench/floor.hpp defines the counts; only float32 and tf32x3 have this floor,
+//                                       because with rounded factors tensor cores may compute a part of the triangle
 //   products   the time of cuBLAS for these products, on arrays of the same shapes, in the same arithmetic
 //   triangle   the time of the triangle's multiply-adds at the GPU's peak rate, which is measured at the start with a
 //              kernel that does not access memory
@@ -70,9 +71,14 @@ void time_work(session& s, std::string const& name, piece const& p, std::functio
   if (s.profiled()) return profile_work(s, name, work);
   double const seconds = s.median_seconds(work) / p.steps, products = s.seconds_of_products(p.model),
                triangle = p.model.slots / s.multiply_adds();
-  std::printf("%-62s %10.4f %10.4f %10.4f %10.4f %7.2f %9.1f %10.1f %10.1f", name.c_str(), seconds * 1e3,
-              (products + triangle) * 1e3, products * 1e3, triangle * 1e3, seconds / (products + triangle),
-              p.model.flops() / seconds * 1e-12, static_cast<double>(p.planned) / 1048576,
+  using triad::cuda::arithmetic;
+  auto const how = s.ex.arithmetic();
+  if (how == arithmetic::float32 || how == arithmetic::tf32x3 || p.model.slots == 0)
+    std::printf("%-62s %10.4f %10.4f %10.4f %10.4f %7.2f", name.c_str(), seconds * 1e3, (products + triangle) * 1e3,
+                products * 1e3, triangle * 1e3, seconds / (products + triangle));
+  else
+    std::printf("%-62s %10.4f %10s %10.4f %10s %7s", name.c_str(), seconds * 1e3, "-", products * 1e3, "-", "-");
+  std::printf(" %9.1f %10.1f %10.1f", p.model.flops() / seconds * 1e-12, static_cast<double>(p.planned) / 1048576,
               static_cast<double>(p.total) / 1048576);
   if (p.examples > 0) std::printf(" %10.0f", p.examples / seconds);
   std::printf("\n");
@@ -258,6 +264,22 @@ std::vector<benchmark> all() {
         [=](session& s, std::string const& name) {
           return run_stream(s, name, dropped_gelu_on_cuda{s.ex, by_parts}, dropped_gelu_on_cuda::bytes());
         });
+  struct {
+    index_t rows, columns;
+  } const norms[] = {{512, 64}, {512, 256}, {20000, 256}};
+  for (auto const& [rows_of, columns_of] : norms) {
+    index_t const rows = rows_of, columns = columns_of;
+    auto const shape = "/rows:" + std::to_string(rows) + "/d:" + std::to_string(columns);
+    double const bytes = 12.0 * static_cast<double>(rows * columns);  // reads an array and writes two, or the reverse
+    add("layer_norm_grad" + shape, [=](session& s, std::string const& name) {
+      return run_stream(s, name, norm_grad_on_cuda{s.ex, rows, columns}, bytes);
+    });
+    for (bool const by_parts : {false, true})
+      add("matmul_norm" + std::string(by_parts ? "/two_operations" : "/one_kernel") + shape,
+          [=](session& s, std::string const& name) {
+            return run_stream(s, name, product_norm_on_cuda{s.ex, rows, columns, by_parts}, bytes);
+          });
+  }
   add("adam/moments:alive", [](session& s, std::string const& name) {
     return run_stream(s, name, adam_on_cuda{s.ex}, adam_on_cuda::bytes());
   });

@@ -1,4 +1,5 @@
-// Benchmarks on a GPU of work that moves much data and computes little: the sum of rows, elementwise functions, Adam.
+// Benchmarks on a GPU of work that moves much data and computes little: the sum of rows, elementwise functions, norms,
+// Adam.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,9 +16,13 @@
 #include "triad/cuda/dropout.cuh"
 #include "triad/cuda/elementwise.cuh"
 #include "triad/cuda/gather.cuh"
+#include "triad/cuda/layer_norm.cuh"
+#include "triad/cuda/matmul_norm.cuh"
 #include "triad/ops/adam.hpp"
 #include "triad/ops/dropout.hpp"
 #include "triad/ops/elementwise.hpp"
+#include "triad/ops/layer_norm.hpp"
+#include "triad/ops/matmul_norm.hpp"
 
 namespace bench {
 
@@ -138,6 +143,89 @@ struct dropped_gelu_on_cuda {
     }
     double const part = dropped / static_cast<double>(in.size());
     if (!(std::abs(part - rate) <= 0.01)) return "the part " + std::to_string(part) + " is 0, expected 0.1";
+    return std::nullopt;
+  }
+};
+
+/// The gradient of layer normalisation.  With few rows, one launch also adds up the gradients of gain and bias.
+struct norm_grad_on_cuda {
+  triad::cuda::backend& ex;
+  index_t rows, columns;
+  static std::vector<float> all(index_t count, float value) {
+    return std::vector<float>(static_cast<std::size_t>(count), value);
+  }
+  on_device<float> x{ex, scatter_task{rows, 1, columns}.values()}, dy{ex, scatter_task{rows + 1, 1, columns}.values()},
+      gain{ex, all(columns, 1)}, bias{ex, all(columns, 0)}, y{ex, all(rows* columns, 0)}, mean{ex, all(rows, 0)},
+      rstd{ex, all(rows, 0)}, dx{ex, all(rows* columns, 0)}, dgain{ex, all(columns, 0)}, dbias{ex, all(columns, 0)};
+  std::size_t bytes_of_sums = triad::cuda::do_layer_norm_grad_workspace(ex, read(x));
+  triad::buffer<triad::cuda::device_memory> sums{bytes_of_sums, ex.where()};
+
+  triad::matrix<float const> read(on_device<float> const& of) const {
+    return triad::make_matrix<float const>(of.view().data_handle(), rows, columns, columns);
+  }
+  void run() {
+    triad::cuda::do_layer_norm_grad(ex, read(x), triad::vec<float const>(gain.view()),
+                                    triad::vec<float const>(mean.view()), triad::vec<float const>(rstd.view()),
+                                    read(dy), triad::make_matrix<float const>(nullptr, 0, 0, 0), dx.rows(columns),
+                                    dgain.view(), dbias.view(),
+                                    triad::workspace{static_cast<std::byte*>(sums.data()), bytes_of_sums});
+  }
+  verdict check() {
+    triad::layer_norm(ex, x.rows(columns), gain.view(), bias.view(), 1e-5, y.rows(columns), mean.view(), rstd.view());
+    run();
+    auto const z = y.values(), g = dy.values(), found = dx.values(), of_gain = dgain.values(), r = rstd.values();
+    std::vector<double> sum(static_cast<std::size_t>(columns));
+    double const d = static_cast<double>(columns);
+    for (index_t i = 0; i < rows; ++i) {
+      auto const at = [&](auto const& v, index_t c) {
+        return static_cast<double>(v[static_cast<std::size_t>(i * columns + c)]);
+      };
+      double of_g = 0, of_gz = 0;
+      for (index_t c = 0; c < columns; ++c) of_g += at(g, c) / d, of_gz += at(g, c) * at(z, c) / d;
+      for (index_t c = 0; c < columns; ++c) {
+        sum[static_cast<std::size_t>(c)] += at(g, c) * at(z, c);
+        double const expected =
+            static_cast<double>(r[static_cast<std::size_t>(i)]) * (at(g, c) - of_g - at(z, c) * of_gz);
+        if (!(std::abs(at(found, c) - expected) <= 1e-4 * (1 + std::abs(expected))))
+          return "dx of row " + std::to_string(i) + " is " + std::to_string(at(found, c)) + ", expected " +
+                 std::to_string(expected);
+      }
+    }
+    for (std::size_t c = 0; c < sum.size(); ++c)
+      if (!(std::abs(static_cast<double>(of_gain[c]) - sum[c]) <= 1e-3 * (1 + std::abs(sum[c]))))
+        return "the gradient of the gain is " + std::to_string(of_gain[c]) + ", expected " + std::to_string(sum[c]);
+    return std::nullopt;
+  }
+};
+
+/// A product and the norm of its rows: in the kernel that ends the product, or by two operations.
+struct product_norm_on_cuda {
+  triad::cuda::backend& ex;
+  index_t rows, columns;
+  bool by_parts;
+  on_device<float> a{ex, scatter_task{rows, 1, columns}.values()}, b{ex, scatter_task{columns, 1, columns}.values()},
+      gain{ex, norm_grad_on_cuda::all(columns, 1)}, bias{ex, norm_grad_on_cuda::all(columns, 0)},
+      c{ex, norm_grad_on_cuda::all(rows* columns, 0)}, y{ex, norm_grad_on_cuda::all(rows* columns, 0)},
+      mean{ex, norm_grad_on_cuda::all(rows, 0)}, rstd{ex, norm_grad_on_cuda::all(rows, 0)};
+
+  void run() {
+    triad::matrix<float const> const x = a.rows(columns), w = b.rows(columns);
+    triad::epilogue<float> e;
+    e.bias = bias.view();
+    triad::following_norm<float> const n{gain.view(), bias.view(), 1e-5f, y.rows(columns), mean.view(), rstd.view()};
+    if (by_parts)
+      triad::matmul_norm_by_parts(ex, x, w, c.rows(columns), e, n);
+    else
+      triad::cuda::do_matmul_norm(ex, x, w, c.rows(columns), e, n);
+  }
+  verdict check() {
+    run();
+    auto const found = y.values();
+    double squares = 0;
+    for (float const v : found) squares += static_cast<double>(v) * static_cast<double>(v);
+    double const mean_square = squares / static_cast<double>(found.size());
+    if (!(std::abs(mean_square - 1) <= 1e-3))
+      return "the mean square is " + std::to_string(mean_square) + ", expected 1";
     return std::nullopt;
   }
 };
