@@ -8,10 +8,14 @@ report=$log/report.md
 failures=0
 deadline=0
 
-# Unpacks the packed programs, unless they are unpacked already.
+# Unpacks the packed programs, unless they are unpacked already. Programs that were compiled here stay.
 unpack_programs() {
-  if [[ ! -f $state.tar.xz || (-d $state/bin && ! -e $state.unpacking) ]]; then return; fi
+  if [[ ! -f $state.tar.xz ]]; then return; fi
+  if [[ -d $state/bin && ! -e $state.unpacking ]] && [[ ! -e $state.unpacked || ! $state.tar.xz -nt $state.unpacked ]]; then
+    return
+  fi
   touch $state.unpacking  # until everything is unpacked: an interrupted unpacking starts again
+  rm -rf $state/{bin,lib,include}
   if command -v xz > /dev/null; then
     tar -C build -xJf $state.tar.xz
   elif command -v python3 > /dev/null; then
@@ -20,6 +24,7 @@ unpack_programs() {
     echo "gpu: neither xz nor python3 is here to unpack $state.tar.xz: install xz-utils" >&2 && exit 2
   fi
   rm -f $state.unpacking
+  touch $state.unpacked
 }
 
 begin_stage() {  # NAME: unpacks the programs, and then starts the stage's time

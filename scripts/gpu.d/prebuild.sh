@@ -18,13 +18,16 @@ stage_prebuild() {
   fi
   cmake --preset cuda -B build/gpu-prebuild "${options[@]}"
   cmake --build build/gpu-prebuild --parallel "$(nproc)" --target "${prebuild_programs[@]}"
+  local name commit
+  commit=$(git describe --always --dirty --exclude '*' 2> /dev/null || echo unknown)
+  # Programs of another commit must not be packed under the name of this one.
+  if [[ $commit == *-dirty || $commit != "$(cat $state/commit 2> /dev/null)" ]]; then rm -rf $state/bin; fi
   mkdir -p $state/bin
-  local name
   for name in "${prebuild_programs[@]}"; do strip -o "$state/bin/$name" "build/gpu-prebuild/bin/$name"; done
   # Copies the links of older names that lead to a packed program.
   find build/gpu-prebuild/bin -maxdepth 1 -type l | while IFS= read -r name; do
     if [[ -f $state/bin/$(readlink "$name") && ! -e $state/bin/${name##*/} ]]; then cp -P "$name" $state/bin/; fi
   done
-  git rev-parse --short HEAD > $state/commit 2> /dev/null || echo unknown > $state/commit
+  echo "$commit" > $state/commit
   du -sh $state/bin
 }

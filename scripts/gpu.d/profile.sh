@@ -1,14 +1,15 @@
 # shellcheck shell=bash disable=SC2154
-# Writes Nsight Compute's figures of the triangle's kernels, forward and backward, from small graphs to large ones, in
-# float32 and on tensor cores. Then writes the time of each kernel of a step. Tables are CSV with a line for each
-# launch.
+# Writes Nsight Compute's figures of kernels: the time of each kernel of a step, and all figures of the triangle's
+# kernels. Tables are CSV with a line for each launch. The stage may be cut anywhere, so the kernels that were never
+# profiled come first.
 
 # Writes the figures of what triad-bench-cuda runs for a profiler: LOG METRICS FILTER OPTIONS-OF-THE-BENCHMARK...
+# A profile that takes too long ends alone: 512 nodes must not take the time of all others.
 profiled() {
   local name=$1 metrics=$2 filter=$3
   shift 3
   # shellcheck disable=SC2086  # options and their values
-  step "ncu-$name" ncu --clock-control none --profile-from-start off --nvtx --force-overwrite \
+  step "ncu-$name" timeout --foreground --signal=INT --kill-after=10 "${TRIAD_GPU_PROFILE_SECONDS:-40}" ncu --clock-control none --profile-from-start off --nvtx --force-overwrite \
     --export "$log/$name.ncu-rep" $metrics "$(bin triad-bench-cuda)" --once --filter="$filter" "$@" || return 0
   if $dry_run; then return; fi
   ncu --import "$log/$name.ncu-rep" --page raw --csv > "$log/$name.csv" 2> "$log/$name.errors" || true
@@ -21,14 +22,18 @@ stage_profile() {
     say "    ncu is missing on this machine: nothing was profiled" && failures=$((failures + 1)) && return
   fi
   local shape how
-  for shape in b:1/n:512/d:128 b:1/n:128/d:200 b:400/n:5/d:200 b:40/n:16 b:10/n:32/d:200; do
+  # One pass over each kernel. The time to launch is not included.
+  step_profiled() {  # SHAPE
+    profiled "${1%%/*}" "--cache-control none --launch-count 3000 --metrics gpu__time_duration.sum" "^$1"
+  }
+  step_profiled tree_machine_step/depth:10
+  # Backward is one kernel for all precisions, and tf32x3 has the triangles of float32.
+  for how in f16 tf32 bf16; do
+    profiled "b-1-n-512-$how" "--set full" "^triangle/forward/b:1/n:512/d:128" --precision=$how
+  done
+  for shape in b:1/n:128/d:200 b:10/n:32/d:200 b:1/n:512/d:128 b:40/n:16 b:400/n:5/d:200; do
     profiled "${shape//[:\/]/-}" "--set full" "^triangle/train/$shape"
   done
-  for how in tf32x3 tf32 f16 bf16; do
-    profiled "b-1-n-512-$how" "--set full" "^triangle/train/b:1/n:512/d:128" --precision=$how
-  done
-  # One pass over each kernel. The time to launch is not included.
-  for shape in tree_machine_step/depth:10 cogs_step clutrr_step; do
-    profiled "${shape%%/*}" "--cache-control none --launch-count 3000 --metrics gpu__time_duration.sum" "^$shape"
-  done
+  step_profiled cogs_step
+  step_profiled clutrr_step
 }

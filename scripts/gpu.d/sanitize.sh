@@ -33,5 +33,7 @@ stage_sanitize() {
   sanitized memcheck softmax "softmax on a device*" & pids+=($!)
   sanitized memcheck relation "relation-aware attention on a device*" & pids+=($!)
   sanitized memcheck products "what follows a product*" & pids+=($!)
+  sanitized memcheck product-and-norm "a product with a norm*" & pids+=($!)
+  sanitized memcheck f16 "values in f16*" & pids+=($!)
   for pid in "${pids[@]}"; do wait "$pid" || failures=$((failures + 1)); done
 }

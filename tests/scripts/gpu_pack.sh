@@ -94,3 +94,20 @@ check 0 '^ *libraries +passed +.*every library of 1 programs is found'
 check 0 '^ *first-cases +passed +.*All tests passed'
 rm "$folder/there/build/gpu/lib/libutf8proc.so.99"
 check 1 '^ *libraries +FAILED \(1\) +.*triad-test-cuda lacks libutf8proc.so.99'
+
+# The first stage unpacks the archive. It unpacks a newer archive again, and lets programs be that were compiled there.
+there=$folder/again
+mkdir -p "$there/build"
+cp -R "$folder/root/scripts" "$there/"
+arrive() {  # TEXT: an archive comes whose program says so
+  echo "$1" > "$folder/root/build/gpu/bin/one"
+  pack
+  sleep 1  # archives are compared by their times
+  cp "$archive" "$there/build/"
+  "$there/scripts/gpu" check --dry-run > /dev/null
+  [[ $(cat "$there/build/gpu/bin/one") == "$2" ]] || failed "unpacked $(cat "$there/build/gpu/bin/one"), expected $2"
+}
+arrive '#!/bin/sh first' '#!/bin/sh first'
+arrive '#!/bin/sh second' '#!/bin/sh second'
+rm "$there/build/gpu.unpacked"
+arrive '#!/bin/sh third' '#!/bin/sh second'

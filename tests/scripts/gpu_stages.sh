@@ -88,15 +88,17 @@ if grep -q safetensors "$folder/held"; then failed "checkpoints are in logs.tar.
 
 gpu 0 bench torch profile
 expect '^ *clutrr_step +1\.0 +0\.5'
-expect '^ *bench-tf32x3 +passed'
-expect '^ *bench-f16 +passed'
-expect '^ *bench-bf16 +passed'
+# What was never timed comes first, because the stage may be cut anywhere.
+[[ $(sed -n 's/^ *\(bench[-a-z0-9]*\) .*/\1/p' <<< "$report" | tr '\n' ' ') == "bench-triangle-float32 bench-triangle-f16 \
+bench-triangle-tf32 bench-triangle-bf16 bench-changed bench bench-f16 bench-tf32 bench-bf16 bench-tf32x3 " ]] ||
+  failed "the benchmarks: $report"
+expect_none '^ *bench[-a-z0-9]* +(FAILED|OUT)'
 # The columns are triad's time, PyTorch's times, the ratio to the better of these, and the time of calls from Python,
 # without and with a CUDA graph.
 expect '^ *clutrr_step +1\.000 +3 +2 +2\.00 +20\.0 +50 +1\.5 +1\.25$'
 expect '^ *ncu-b-1-n-512-d-128 +passed'
 expect '^ *ncu-tree_machine_step +passed'
-grep -q -e '--once --filter=^triangle/train/b:1/n:512/d:128 --precision=bf16' "$folder/build/gpu/log/b-1-n-512-bf16.csv" ||
+grep -q -e '--once --filter=^triangle/forward/b:1/n:512/d:128 --precision=bf16' "$folder/build/gpu/log/b-1-n-512-bf16.csv" ||
   failed "the tensor cores' triangle is not what was profiled"
 
 # Two calls run the most important stages. A call that is killed leaves the report of the stages that have ended.
@@ -236,7 +238,7 @@ mv "$folder/cognition.kept" "$folder/build/gpu/bin/cognition"
 stub build/gpu/bin/triad-test-cuda <<STUB
 if [[ \$1 == --list* ]]; then echo a case; else echo \$\$ >> "$folder/pids" && exec sleep 60; fi
 STUB
-TRIAD_GPU_STAGE_SECONDS=3 gpu 1 test
+TRIAD_GPU_STAGE_SECONDS=3 TRIAD_GPU_CASE_SECONDS=60 gpu 1 test
 expect '^ *device-cases +OUT OF TIME'
 for _ in {1..50}; do
   alive=$(while IFS= read -r pid; do if kill -0 "$pid" 2> /dev/null; then echo "$pid"; fi; done < "$folder/pids")
@@ -244,6 +246,25 @@ for _ in {1..50}; do
   sleep 0.1
 done
 [[ -z $alive ]] || failed "cases go on after their stage's time: $alive"
+# A case that hangs leaves time for the others, and for the counts.
+stub build/gpu/bin/triad-test-cuda <<'STUB'
+case $1 in
+  --list*) printf '%s\n' good hanging ;;
+  good) echo "All tests passed" ;;
+  *) exec sleep 60 ;;
+esac
+STUB
+TRIAD_GPU_STAGE_SECONDS=60 TRIAD_GPU_CASE_SECONDS=2 gpu 1 test
+expect '^ *device-cases +FAILED \(1\) +.* 1 passed, 1 failed, of 2$'
+grep -qx 'FAILED (124): hanging' "$folder/build/gpu/log/device-cases.log" || failed "no verdict on a case that hangs"
+# A case that fails runs again with blocking launches, and only then.
+stub build/gpu/bin/triad-test-cuda <<'STUB'
+if [[ $1 == --list* ]]; then echo bad && exit 1; fi
+echo "blocking: ${CUDA_LAUNCH_BLOCKING-no}" && exit 1
+STUB
+gpu 1 test
+[[ $(grep '^blocking: ' "$folder/build/gpu/log/device-cases.log" | tr '\n' ' ') == "blocking: no blocking: 1 " ]] ||
+  failed "the blocking launches: $(cat "$folder/build/gpu/log/device-cases.log")"
 # Catch2 version 3 has another option to list cases.
 stub build/gpu/bin/triad-test-cuda <<'STUB'
 case $1 in
