@@ -154,9 +154,9 @@ struct fused_transformer {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto own_target = target;
-    if (shared_table) own_target.tokens = 0;
-    return {plan<S>(source, place), plan<S>(encoder, place), plan<S>(own_target, place), plan<S>(decoder, place),
+    auto table = target;
+    if (shared_table) table.tokens = 0;
+    return {plan<S>(source, place), plan<S>(encoder, place), plan<S>(table, place), plan<S>(decoder, place),
             place.make<tensor<S, dyn, D>>(tied_output ? 0 : vocabulary(), width())};
   }
   saved plan_saved(arena& place, pair_dims const& z, keep kept = keep::everything) const {

@@ -127,7 +127,7 @@ void run_options::each(option_list& f) {
       .also(asked)
       .one_of({"auto", "blas", "measure", "onednn"})
       .free();
-  f("seed", &seed, "Of first values, order and dropout");
+  f("seed", &seed, "Seed of initial parameters, order of examples and dropout");
   f("seeds", &seeds, "Runs with seed, seed + 1, ...").positive().free();
   f.seldom("shares", &shares,
            "Parts of a batch that several processes compute, a power of two; results depend on it, and not on the "
@@ -146,7 +146,7 @@ void run_options::each(option_list& f) {
       .newer("1");
   f("minutes", &minutes,
     "Minutes that each run may take: its length, warm-up and checkpoints are fitted to the speed of the first batches; "
-    "0: as they say")
+    "0: the other options decide")
       .not_negative()
       .written(false);
   f("patience", &patience,
@@ -159,7 +159,7 @@ void run_options::each(option_list& f) {
   f("out", &out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/")
       .written(false)
       .file_or_folder();
-  f("resume", &resume, "Go on from the folder's checkpoint").written(false);
+  f("resume", &resume, "Continue from the checkpoint in --out").written(false);
   f("html", &html, "File for a page to look at in a browser: point at what it shows, and step through it")
       .only({"explain"})
       .file_or_folder();
