@@ -26,6 +26,12 @@ struct lrf_model {
                                            {"encoder", "encoder.layers"},
                                            {"decoder", "decoder.layers"},
                                            {"decoder.layers.output_projection", "decoder.output_projection"},
+                                           {"encoder.layers.norm.gain", "encoder.layer_norm.weight"},
+                                           {"encoder.layers.norm.bias", "encoder.layer_norm.bias"},
+                                           {"decoder.layers.norm.gain", "decoder.layer_norm.weight"},
+                                           {"decoder.layers.norm.bias", "decoder.layer_norm.bias"},
+                                           {"attention.relative_key", "self_attn.relative_key.weight"},
+                                           {"attention.relative_value", "self_attn.relative_value.weight"},
                                            {"source.table", "encoder.embed_tokens.weight"},
                                            {"target.table", "decoder.embed_tokens.weight"}}};
   }
@@ -36,14 +42,20 @@ struct lrf_model {
     return bits;
   }
   static fused_transformer_options sizes(golden_file const& file) {
+    index_t const reach = file.config.value("reach", index_t{0});
     transformer_layer_options const layer{
-        .width = file.size("d"), .heads = file.size("heads"), .hidden = file.size("ffn")};
+        .width = file.size("d"),
+        .heads = file.size("heads"),
+        .hidden = file.size("ffn"),
+        .norms = file.flag("norm_before") ? norm_position::before : norm_position::after,
+        .reach = reach};
     fused_transformer_options z;
     z.source_tokens = file.size("src_vocab");
     z.target_tokens = file.size("tgt_vocab");
     z.encoder = {.layer = layer, .layers = file.size("enc_layers"), .fused = layers_of(file, "enc_fuse_layers")};
     z.decoder = {.layer = layer, .layers = file.size("dec_layers"), .fused = layers_of(file, "dec_fuse_layers")};
     z.tied_output = file.flag("tied_output");
+    z.positions = reach == 0;
     z.fixed_token = file.size("pad");
     z.shared_table = file.flag("shared_embedding");
     auto const scale = file.config.value("embedding_scale", std::string("tokens_up"));

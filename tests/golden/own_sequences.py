@@ -18,12 +18,20 @@ def projected(p, name, x, which, h):
     return heads_of(linear(p, f"{name}{which}_proj", x), h)
 
 
-def attend(p, name, queries, keys, shut, h):
-    """Attention of queries (B,T,d) to keys (B,S,d); `shut` (B,T,S) is 1 where a key is masked."""
+def attend(p, name, queries, keys, shut, h, reach=0):
+    """Attention of queries (B,T,d) to keys (B,S,d); `shut` (B,T,S) is 1 where a key is masked. With `reach`, keys and
+    values have vectors of their clipped offsets added (Shaw et al. 2018)."""
     q, k, v = projected(p, name, queries, "q", h), projected(p, name, keys, "k", h), projected(p, name, keys, "v", h)
-    s = np.einsum("bthe,bshe->bths", q, k) / np.sqrt(q.shape[-1])
-    w = softmax(np.where(shut[:, :, None, :] == 1, -np.inf, s), 3)
-    return linear(p, name + "out_proj", np.einsum("bths,bshe->bthe", w, v).reshape(queries.shape))
+    s = np.einsum("bthe,bshe->bths", q, k)
+    if reach:
+        places = np.arange(q.shape[1])
+        offset = reach + np.clip(places[None, :] - places[:, None], -reach, reach)
+        s = s + np.einsum("bthe,tse->bths", q, p[name + "relative_key.weight"][offset])
+    w = softmax(np.where(shut[:, :, None, :] == 1, -np.inf, s / np.sqrt(q.shape[-1])), 3)
+    y = np.einsum("bths,bshe->bthe", w, v)
+    if reach:
+        y = y + np.einsum("bths,tse->bthe", w, p[name + "relative_value.weight"][offset])
+    return linear(p, name + "out_proj", y.reshape(queries.shape))
 
 
 def fuse(p, name, x, stack, h):
@@ -33,18 +41,29 @@ def fuse(p, name, x, stack, h):
     return linear(p, name + "out_proj", np.einsum("bthl,blthe->bthe", w, v).reshape(x.shape)), w
 
 
-def lrf_layer(p, name, stack, shut, h, fused=True, source=None, source_pad=None):
+def lrf_layer(p, name, stack, shut, h, fused=True, source=None, source_pad=None, config={}):
     x, out = stack[:, -1], {}
-    normed = lambda norm, y: layer_norm(p, f"{name}{norm}_layer_norm", y)
-    out["after_self"] = x = normed("self_attn", x + attend(p, name + "self_attn.", x, x, shut, h))
+
+    def sublayer(norm, x, branch):
+        normed = lambda y: layer_norm(p, f"{name}{norm}_layer_norm", y)
+        return x + branch(normed(x)) if config.get("norm_before") else normed(x + branch(x))
+
+    def fuse_branch(x):
+        out["fuse_out"], out["fuse_prob"] = fuse(p, name + "fuse_attn.attn.", x, stack, h)
+        return out["fuse_out"]
+
+    out["after_self"] = x = sublayer("self_attn", x, lambda x: attend(p, name + "self_attn.", x, x, shut, h, config.get("reach", 0)))
     if source is not None:
         nobody = np.broadcast_to(source_pad[:, None, :], (x.shape[0], x.shape[1], source.shape[1]))
-        out["after_cross"] = x = normed("encoder_attn", x + attend(p, name + "encoder_attn.", x, source, nobody, h))
+        out["after_cross"] = x = sublayer("encoder_attn", x, lambda x: attend(p, name + "encoder_attn.", x, source, nobody, h))
     if fused:
-        out["fuse_out"], out["fuse_prob"] = fuse(p, name + "fuse_attn.attn.", x, stack, h)
-        out["after_fuse"] = x = normed("fuse_attn", x + out["fuse_out"])
-    out["y"] = normed("final", x + linear(p, name + "fc2", relu(linear(p, name + "fc1", x))))
+        out["after_fuse"] = x = sublayer("fuse_attn", x, fuse_branch)
+    out["y"] = sublayer("final", x, lambda x: linear(p, name + "fc2", relu(linear(p, name + "fc1", x))))
     return out
+
+
+def last_norm(p, name, x, config):
+    return layer_norm(p, name + ".layer_norm", x) if config.get("norm_before") else x
 
 
 def of_keys(pad):
@@ -84,6 +103,8 @@ def embedded(table, tokens, config):
     d, real = table.shape[1], table.real.dtype
     scale = config.get("embedding_scale", "tokens_up")
     of_tokens, of_waves = np.sqrt(d) if scale == "tokens_up" else 1, 1 / np.sqrt(d) if scale == "positions_down" else 1
+    if config.get("reach"):
+        of_waves = 0  # positions are relative
     return real.type(of_tokens) * np.where((tokens == PAD)[..., None], 0, table[tokens]) + real.type(of_waves) * waves(tokens, d).astype(real)
 
 
@@ -95,17 +116,19 @@ def encode(p, tokens, config):
     pad = (tokens == PAD).astype(np.int64)
     states = [np.where(pad[..., None] == 1, 0, embedded(p["encoder.embed_tokens.weight"], tokens, config))]
     for k in range(config["enc_layers"]):
-        states.append(lrf_layer(p, f"encoder.layers.{k}.", np.stack(states, 1), of_keys(pad), config["heads"], k + 1 in config["enc_fuse_layers"])["y"])
-    return states, pad
+        states.append(lrf_layer(p, f"encoder.layers.{k}.", np.stack(states, 1), of_keys(pad), config["heads"], k + 1 in config["enc_fuse_layers"],
+                                config=config)["y"])
+    return states, pad, last_norm(p, "encoder", states[-1], config)
 
 
 def decode(p, tokens, source, source_pad, config):
     pad = (tokens == PAD).astype(np.int64)
     states = [embedded(p[target_table(config)], tokens, config)]
     for k in range(config["dec_layers"]):
-        states.append(lrf_layer(p, f"decoder.layers.{k}.", np.stack(states, 1), causal(pad), config["heads"], k + 1 in config["dec_fuse_layers"], source, source_pad)["y"])
+        states.append(lrf_layer(p, f"decoder.layers.{k}.", np.stack(states, 1), causal(pad), config["heads"], k + 1 in config["dec_fuse_layers"], source, source_pad,
+                                config)["y"])
     table = p[target_table(config) if config["tied_output"] else "decoder.output_projection.weight"]
-    return states, states[-1] @ table.T
+    return states, last_norm(p, "decoder", states[-1], config) @ table.T
 
 
 def log_softmax(x):
@@ -128,8 +151,8 @@ def greedily(next_logits, batch, start, forbidden, end, padding, steps):
 
 
 def run_lrf(p, i, config):
-    encoder, source_pad = encode(p, i["src_tokens"], config)
-    decoder, logits = decode(p, i["prev_output_tokens"], encoder[-1], source_pad, config)
+    encoder, source_pad, source = encode(p, i["src_tokens"], config)
+    decoder, logits = decode(p, i["prev_output_tokens"], source, source_pad, config)
     out = {f"enc_{k}": x for k, x in enumerate(encoder)} | {f"dec_{k}": x for k, x in enumerate(decoder)} | {"logits": logits}
     real = i["target"] != PAD
     log_p, n, vocabulary = log_softmax(logits)[real], real.sum(), logits.shape[-1]
@@ -144,8 +167,8 @@ def run_lrf(p, i, config):
 
 def decoded(p, i, config):
     """Returns the result of greedy decoding, which has no gradient."""
-    encoder, source_pad = encode(p, i["src_tokens"], config)
-    return greedily(lambda ids: decode(p, ids, encoder[-1], source_pad, config)[1][:, -1], len(i["src_tokens"]), END, [PAD], END, PAD, 8)
+    _, source_pad, source = encode(p, i["src_tokens"], config)
+    return greedily(lambda ids: decode(p, ids, source, source_pad, config)[1][:, -1], len(i["src_tokens"]), END, [PAD], END, PAD, 8)
 
 
 def clear(drawn, search, config):
@@ -282,6 +305,11 @@ def main(folder):
             for side, layers in (("encoder", encoder), ("decoder", decoder)):
                 for k, looks in enumerate(layers):
                     p |= lrf_params(random, f"{side}.layers.{k}.", d, ffn, side == "decoder", looks)
+                    if more.get("reach"):
+                        p |= {f"{side}.layers.{k}.self_attn.relative_{of}.weight": draw(random, 2 * more["reach"] + 1, d // h, scale=0.5)
+                              for of in ("key", "value")}
+                if more.get("norm_before"):
+                    p |= norm_params(random, f"{side}.layer_norm", d)
             if not tied:
                 p["decoder.output_projection.weight"] = draw(random, vocabularies[1], d, scale=d ** -0.5)
             source, target = random.integers(3, vocabularies[0], (B, S)), random.integers(3, vocabularies[1], (B, T))
@@ -324,4 +352,5 @@ def main(folder):
     lrf("shared_positions_down", 2, 3, 3, 4, 2, 3, (True, False), (True,), True, "ce", vocabularies=(7, 7), shared_embedding=True,
         embedding_scale="positions_down")
     lrf("unscaled", 2, 2, 3, 4, 1, 3, (False,), (True,), False, "ce", embedding_scale="none")
+    lrf("relative_norm_before", 2, 4, 4, 4, 2, 3, (True,), (False, True), True, "ce", reach=2, norm_before=True)
 

@@ -21,6 +21,7 @@ def test_golden_files_agree(golden_files):
         c = json.loads(texts["config"])
         model = FusedTransformer(c["src_vocab"], c["tgt_vocab"], c["d"], c["heads"], c["enc_layers"], c["ffn"],
                                  c["dec_layers"], c["enc_fuse_layers"], c["dec_fuse_layers"], c["tied_output"], 0.0,
+                                 norm="before" if c.get("norm_before") else "after", reach=c.get("reach", 0),
                                  embedding_scale=c.get("embedding_scale", "tokens_up"),
                                  shared_embedding=c.get("shared_embedding", False)).double()
         stored = {n.removeprefix("param/"): t for n, t in tensors.items() if n.startswith("param/")}

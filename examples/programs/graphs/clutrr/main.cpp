@@ -82,12 +82,13 @@ graphs::data_set training_data(options const& o) {
 
 int train(options& o) {
   auto const data = training_data(o);
-  return graphs::train(o, data,
-                       {.title = o.data.empty() ? "Generated chains: accuracy by length" : "CLUTRR: accuracy by chain length",
-                        .x = "k (facts in the chain)",
-                        .no_tests = "give a folder with *_test.csv, more rows, or a larger --validation",
-                        .place = [](std::string const& part) { return std::stod(part.substr(2)); },
-                        .paper = paper_curve(o)});
+  return graphs::train(
+      o, data,
+      {.title = o.data.empty() ? "Generated chains: accuracy by length" : "CLUTRR: accuracy by chain length",
+       .x = "k (facts in the chain)",
+       .no_tests = "give a folder with *_test.csv, more rows, or a larger --validation",
+       .place = [](std::string const& part) { return std::stod(part.substr(2)); },
+       .paper = paper_curve(o)});
 }
 
 int evaluate(options const& o) {
