@@ -117,7 +117,11 @@ class wordpiece {
         throw data_error(at("tokenizer_config.json") + ": unk_token is '" + o.marks.unknown + "', expected '" +
                          *unknown + "', as in tokenizer.json; correct the wrong one");
     }
-    if (exists("vocab.txt") || tokens.empty()) {
+    if (tokens.empty() && !exists("vocab.txt"))
+      throw data_error(folder +
+                       ": found neither vocab.txt nor a vocabulary in tokenizer.json, expected one of them; "
+                       "take it from the model's page");
+    if (exists("vocab.txt")) {
       auto listed = lines_of(at("vocab.txt"));
       if (!tokens.empty() && listed != tokens)
         throw data_error(at("vocab.txt") +
