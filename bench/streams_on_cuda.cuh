@@ -198,7 +198,8 @@ struct norm_grad_on_cuda {
   }
 };
 
-/// A product and the norm of its rows: in the kernel that ends the product, or by two operations.
+/// A product with dropout and a residual, as at the end of a sublayer, and the norm of its rows: in the kernel that ends
+/// the product, or by two operations.
 struct product_norm_on_cuda {
   triad::cuda::backend& ex;
   index_t rows, columns;
@@ -212,6 +213,8 @@ struct product_norm_on_cuda {
     triad::matrix<float const> const x = a.rows(columns), w = b.rows(columns);
     triad::epilogue<float> e;
     e.bias = bias.view();
+    e.residual = x;
+    e.dropout = {0.1, 5, 7};
     triad::following_norm<float> const n{gain.view(), bias.view(), 1e-5f, y.rows(columns), mean.view(), rstd.view()};
     if (by_parts)
       triad::matmul_norm_by_parts(ex, x, w, c.rows(columns), e, n);
@@ -220,12 +223,34 @@ struct product_norm_on_cuda {
   }
   verdict check() {
     run();
-    auto const found = y.values();
-    double squares = 0;
-    for (float const v : found) squares += static_cast<double>(v) * static_cast<double>(v);
-    double const mean_square = squares / static_cast<double>(found.size());
-    if (!(std::abs(mean_square - 1) <= 1e-3))
-      return "the mean square is " + std::to_string(mean_square) + ", expected 1";
+    auto const in = a.values(), weight = b.values(), product = c.values(), normed = y.values();
+    double dropped = 0;
+    index_t const checked = std::min<index_t>(rows, 64);
+    for (index_t r = 0; r < checked; ++r) {
+      auto const at = [&](auto const& v, index_t i, index_t k) {
+        return static_cast<double>(v[static_cast<std::size_t>(i * columns + k)]);
+      };
+      double sum = 0, squares = 0;
+      for (index_t k = 0; k < columns; ++k) sum += at(product, r, k);
+      double const middle = sum / static_cast<double>(columns);
+      for (index_t k = 0; k < columns; ++k) squares += (at(product, r, k) - middle) * (at(product, r, k) - middle);
+      double const scale = 1 / std::sqrt(squares / static_cast<double>(columns) + 1e-5);
+      for (index_t k = 0; k < columns; ++k) {
+        double kept = 0;
+        for (index_t l = 0; l < columns; ++l) kept += at(in, r, l) * at(weight, l, k) / 0.9;
+        double const found = at(product, r, k) - at(in, r, k), expected = (at(product, r, k) - middle) * scale;
+        bool const is_dropped = std::abs(found) < 1e-6;
+        dropped += is_dropped ? 1 : 0;
+        if (!is_dropped && !(std::abs(found - kept) <= 1e-3 * (1 + std::abs(kept))))
+          return "the product of row " + std::to_string(r) + " is " + std::to_string(found) + ", expected 0 or " +
+                 std::to_string(kept);
+        if (!(std::abs(at(normed, r, k) - expected) <= 1e-3))
+          return "the norm of row " + std::to_string(r) + " is " + std::to_string(at(normed, r, k)) + ", expected " +
+                 std::to_string(expected);
+      }
+    }
+    double const part = dropped / static_cast<double>(checked * columns);
+    if (!(std::abs(part - 0.1) <= 0.02)) return "the part " + std::to_string(part) + " is dropped, expected 0.1";
     return std::nullopt;
   }
 };

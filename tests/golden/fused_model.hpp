@@ -59,7 +59,7 @@ struct lrf_model {
     z.fixed_token = file.size("pad");
     z.shared_table = file.flag("shared_embedding");
     auto const scale = file.config.value("embedding_scale", std::string("tokens_up"));
-    z.scaled = scale == "none"             ? embedding_scale::none
+    z.scaled = scale == "unscaled"         ? embedding_scale::unscaled
                : scale == "positions_down" ? embedding_scale::positions_down
                                            : embedding_scale::tokens_up;
     return z;

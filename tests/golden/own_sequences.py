@@ -351,6 +351,6 @@ def main(folder):
 
     lrf("shared_positions_down", 2, 3, 3, 4, 2, 3, (True, False), (True,), True, "ce", vocabularies=(7, 7), shared_embedding=True,
         embedding_scale="positions_down")
-    lrf("unscaled", 2, 2, 3, 4, 1, 3, (False,), (True,), False, "ce", embedding_scale="none")
+    lrf("unscaled", 2, 2, 3, 4, 1, 3, (False,), (True,), False, "ce", embedding_scale="unscaled")
     lrf("relative_norm_before", 2, 4, 4, 4, 2, 3, (True,), (False, True), True, "ce", reach=2, norm_before=True)
 

@@ -101,7 +101,7 @@ std::vector<arrangement> arrangements(norm_position norms) {
   shared.scaled = embedding_scale::positions_down;
   all.push_back({"one table for both sides and the output, positions scaled down", shared});
   shared.tied_output = false;
-  shared.scaled = embedding_scale::none;
+  shared.scaled = embedding_scale::unscaled;
   all.push_back({"one table for both sides, not scaled", shared, keep::inputs});
   return all;
 }

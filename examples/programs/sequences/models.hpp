@@ -39,7 +39,7 @@ inline fused_stack_options stack_of(options const& o, index_t layers, bool looks
 }
 
 inline embedding_scale scale_of(options const& o) {
-  return o.embedding_scale == "none"             ? embedding_scale::none
+  return o.embedding_scale == "unscaled"         ? embedding_scale::unscaled
          : o.embedding_scale == "positions-down" ? embedding_scale::positions_down
                                                  : embedding_scale::tokens_up;
 }
@@ -95,7 +95,7 @@ template <class T, index_t D, index_t H, index_t F, class Source, class Encoder>
 initializer first_values_of(fused_transformer<T, D, H, F, Source, Encoder> const& m, std::string const& path) {
   auto const d = static_cast<double>(m.width()),
              e = static_cast<double>(m.encoder.width());  // a published encoder may have another width
-  if (path.ends_with("table") && m.target.scaled == embedding_scale::none) return initializer::normal(1);
+  if (path.ends_with("table") && m.target.scaled == embedding_scale::unscaled) return initializer::normal(1);
   if (path.ends_with("table") || path == "output") return initializer::normal(1 / std::sqrt(d));
   bool const encodes = path.starts_with("encoder."),
              crosses = path.find(".cross.") != std::string::npos && !path.ends_with(".query.weight");

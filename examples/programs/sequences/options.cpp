@@ -74,9 +74,9 @@ void options::each(option_list& f) {
                       "Words of both sides have one table of vectors; needs --joined-dictionary")
                  .newer());
   of(!edges, f.seldom("embedding-scale", &embedding_scale,
-                      "tokens-up: word vectors times the square root of the width; none; positions-down: sines and "
-                      "cosines divided by it")
-                 .one_of({"tokens-up", "none", "positions-down"})
+                      "tokens-up: word vectors times the square root of the width; positions-down: sines and cosines "
+                      "divided by it; unscaled: neither")
+                 .one_of({"tokens-up", "unscaled", "positions-down"})
                  .newer("tokens-up"));
   of(!edges, f.seldom("norm", &norm, "after the sums, or before the blocks").one_of({"after", "before"}));
   f("encoder", &encoder,

@@ -34,7 +34,7 @@ struct options : width_options {
   bool only_top = false, accumulate = false, relative = false;
   int encoder_layers = 3, decoder_layers = 3, hidden = 256;
   bool tie_output = false, share_embedding = false;
-  std::string embedding_scale = "tokens-up";  // tokens-up, none, positions-down: embedding_scale
+  std::string embedding_scale = "tokens-up";  // tokens-up, unscaled, positions-down: embedding_scale
   std::string norm = "after";                 // after: norms follow the sums; before: norms precede the blocks
   // For lrf and transformer: the folder of a published RoBERTa, BERT or MPNet, which becomes the encoder.  Sources are
   // cut into its tokens.  Empty: the encoder is not a published model.  settle() moves `roberta`, the older name, to

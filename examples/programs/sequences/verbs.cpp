@@ -205,9 +205,9 @@ int predict(options const& o) {
     if (!o.unknown && !missing.empty())
       refuse("\"{}\" is not one of the {} words that the model knows; --unknown translates it as <unk>",
              shortened(missing.front()), model.words.source.ordinary());
-    replaced.add(missing);
     if (static_cast<index_t>(numbers.size()) > most)
       refuse("the sentence has {} tokens; at most {} are read by this model: split it", numbers.size(), most);
+    replaced.add(missing);
     translate_all(*model.net, {numbers}, how, [&](std::size_t, std::vector<hypothesis> const& found) { print(found); });
     std::fflush(stdout);
   };
@@ -218,7 +218,8 @@ int predict(options const& o) {
     answer(o.sentence);
   note(o.program, targets.note());
   if (replaced.count > 0)
-    note(o.program, fmt::format("{} words are read as <unk>, such as '{}'", replaced.count, shortened(replaced.first)));
+    note(o.program,
+         fmt::format("read as <unk>: {} unknown words, such as '{}'", replaced.count, shortened(replaced.first)));
   return status;
 }
 

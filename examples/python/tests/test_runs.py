@@ -224,6 +224,21 @@ def test_runs_of_version_0_1_answer_as_the_programs():
     assert run.transform([tree]) == said.splitlines()
 
 
+@pytest.mark.parametrize("options", ["--relative --norm before --tie-output", "--embedding-scale unscaled --model dlcl",
+                                     "--joined-dictionary --share-embedding --tie-output",
+                                     "--joined-dictionary --share-embedding --embedding-scale positions-down"])
+def test_a_translator_answers_as_the_program(options, tmp_path):
+    # Status 3: the model has not learned. It still answers.
+    done = subprocess.run([built("cognition"), "train", "--preset", "smoke", "--updates", "60", "--threads", "1", "--out",
+                           str(tmp_path), *options.split()], capture_output=True, text=True)
+    assert done.returncode in (0, 3), done.stderr
+    run = triad_torch.load(tmp_path)
+    sentences = [run.sources[k:k + 3] for k in (0, 3, 6)]
+    said = subprocess.run([built("cognition"), "predict", str(tmp_path), "--beam", "1"], capture_output=True, text=True,
+                          input="".join(" ".join(words) + "\n" for words in sentences), check=True).stdout
+    assert run.translate(sentences) == [line.split() for line in said.splitlines()]
+
+
 @pytest.mark.parametrize("options", ["", "--attention flat --untied", "--attention value-ablation --paper-form",
                                      "--attention attention-ablation", "--average 0.9", "--dense-loss 0.5",
                                      "--model rat", "--model rat --untied", "--model rrat", "--model rrat --untied",

@@ -57,7 +57,7 @@ TEMPLATE_TEST_CASE("first states are scaled vectors with the waves of their plac
     double token, wave;  // of width 4
   };
   for (auto const& [scaled, token, wave] : {scales{embedding_scale::tokens_up, 2, 1},
-                                            {embedding_scale::none, 1, 1},
+                                            {embedding_scale::unscaled, 1, 1},
                                             {embedding_scale::positions_down, 1, 0.5}})
     for (bool placed : {true, false}) {
       problem p(0, -1, scaled);
@@ -77,7 +77,7 @@ TEMPLATE_TEST_CASE(
     "the table of first states has the gradient of finite differences, and a padding's row keeps what it had", "",
     TRIAD_TEST_BACKENDS) {
   TestType ex;
-  for (auto scaled : {embedding_scale::tokens_up, embedding_scale::none, embedding_scale::positions_down})
+  for (auto scaled : {embedding_scale::tokens_up, embedding_scale::unscaled, embedding_scale::positions_down})
     for (double rate : {0.0, 0.4}) {
       problem p(rate, -1, scaled);
       (void)p.value(ex);

@@ -79,10 +79,9 @@ struct options : sequences::options {
 
 /// Sets the defaults of o.preset and o.model.
 ///   cogs             our settings for COGS as sequences, chosen with --model transformer
-///   cogs-published   the settings of R. Csordas and others (The Devil is in the Detail, 2021) for a plain Transformer on
-///                    COGS (--model transformer), from their published program: sweeps/cogs_trafo.yaml, variant
-///                    scaledinit, of the profile cogs_trafo_small.  What differs: Adam's second beta is 0.98 instead of
-///                    0.999, and a source has no begin token.
+///   cogs-published   the settings of R. Csordas and others (The Devil is in the Detail, 2021) for a plain Transformer
+///                    (--model transformer), from their published program: sweeps/cogs_trafo.yaml, variant scaledinit,
+///                    of the profile cogs_trafo_small.  README.md lists what differs.
 inline void apply_preset(options& o) {
   sequences::apply_preset(o);
   if (o.preset == "cogs" || o.preset == "cogs-published") {

@@ -28,6 +28,19 @@ run(3 train --preset smoke --schedule constant --warmup 2 --out ${FOLDER}/consta
 expect_in_file(constant/metrics.csv "\n[0-9]+,10,[^,]+,0.001,.*\n[0-9]+,20,[^,]+,0.001," "the rates of a constant schedule")
 refused("--restarts is about --schedule linear, whose rate falls to 0: the rate of --schedule constant goes on as it is" train --preset smoke --schedule constant --restarts 5)
 
+# One table of vectors for both sides, and each scale of word vectors: such runs are resumed, and they answer.
+foreach(scale tokens-up unscaled positions-down)
+  set(shared train --preset smoke --joined-dictionary --share-embedding --embedding-scale ${scale} --out ${FOLDER}/shared-${scale})
+  run(3 ${shared} --updates 5)
+  run(3 ${shared} --updates 10 --resume)
+  run(0 predict ${FOLDER}/shared-${scale} --sentence "hop upwards" --unknown --max-length 5)
+endforeach()
+refused("another model: embedding_scale" train --preset smoke --joined-dictionary --share-embedding --updates 10 --resume --out ${FOLDER}/shared-unscaled)
+refused("--share-embedding needs one dictionary for both sides: give --joined-dictionary" train --preset smoke --share-embedding)
+refused("--embedding-scale and --norm are about states of tokens" train --preset smoke --model edge-transformer --embedding-scale unscaled)
+run(3 train --preset cogs-published --model transformer --task pairs --sentences 40 --test-size 5 --width 16 --hidden 16 --updates 2 --evaluate-every 2 --out ${FOLDER}/published)
+expect_in_file(published/config.toml "\nembedding-scale = \"positions-down\"\n" "the scale of the published program")
+
 # A range of seeds that exceeds the largest seed is refused.
 expect_bounded_seeds(train --preset smoke)
 run(2 train --preset smoke --data-seed 18446744073709551616)
@@ -74,6 +87,7 @@ says("^-[0-9.]+\t[^\n]*\n-[0-9.]+\t" predict ${FOLDER}/run --sentence "hop left"
 refused("--n-best 2 needs a --beam of as many" predict ${FOLDER}/run --sentence "hop left" --n-best 2)
 refused("\"upwards\" is not one of the 14 words" predict ${FOLDER}/run --sentence "hop upwards")
 run(0 predict ${FOLDER}/run --sentence "hop upwards" --unknown --max-length 5)
+expect("note: read as <unk>: [12] unknown words, such as '(hop|upwards)'")
 misused("--sentence: +is empty: give what is asked about" predict ${FOLDER}/run --sentence " ")
 foreach(option --length-penalty=nan --length-penalty=1e9 --max-length-factor=nan --max-length-factor=-1)
   misused("is not a number from" predict ${FOLDER}/run --sentence "hop left" ${option})
@@ -118,7 +132,7 @@ run(0 compounds ${FOLDER}/translated --with ${FOLDER}/translated --out ${FOLDER}
 expect("with a modifier +[0-9]+ +[0-9.]+ +[0-9.]+.*words of the compound.*words of the sentence")
 expect_files(compounds/compounds.csv compounds/compound_length.svg compounds/sentence_length.svg compounds/modifiers.svg)
 refused("compounds.csv is there already" compounds ${FOLDER}/translated --out ${FOLDER}/compounds)
-refused("--task: scan, expected cognition" compounds ${FOLDER}/translated --task scan)
+refused("with --task scan: expected data of cognition" compounds ${FOLDER}/translated --task scan)
 
 # Data without a test part.
 foreach(part valid test)

@@ -28,14 +28,14 @@ bool has(std::string const& path, std::string const& content) {
 
 void write_data(std::string const& folder, std::vector<new_file> const& files) {
   std::error_code none;
-  auto const before_dot = [](std::string const& name) { return name.substr(0, name.find('.')); };
-  for (auto const& there : std::filesystem::directory_iterator(folder, none)) {
-    auto const name = there.path().filename().string();
-    auto const is = [&](new_file const& file) { return file.name == name || file.name + ".gz" == name; };
-    auto const shares_name = [&](new_file const& file) { return before_dot(file.name) == before_dot(name); };
-    if (std::none_of(files.begin(), files.end(), is) && std::any_of(files.begin(), files.end(), shares_name))
-      refuse("{} is there, of another data set: give another folder with --out", there.path().string());
-  }
+  for (auto const& file : files)  // readers look for a part in several formats, and would find the other one
+    for (auto const* suffix : {".tsv", ".jsonl", ".csv", ".conllu", ".en", ".zh"})
+      for (auto const* packed : {"", ".gz"}) {
+        auto const name = file.name.substr(0, file.name.find('.')) + suffix + packed;
+        auto const is = [&](new_file const& other) { return other.name == name || other.name + ".gz" == name; };
+        if (std::none_of(files.begin(), files.end(), is) && std::filesystem::exists(folder + "/" + name, none))
+          refuse("{}/{} is there, of another data set: give another folder with --out", folder, name);
+      }
   for (auto const& file : files) {
     auto const path = folder + "/" + file.name, gzipped = path + ".gz";
     bool const other = std::filesystem::exists(path, none) && !has(path, file.content);

@@ -14,7 +14,7 @@ struct new_file {
 };
 
 /// Writes the files of a new data set, and prints their paths.  Throws data_error, before it writes anything, if a file
-/// already exists with other content, or gzipped.  A file with the same content is written again.
+/// already exists with other content, gzipped, or in another format.  A file with the same content is written again.
 void write_data(std::string const& folder, std::vector<new_file> const& files);
 
 }  // namespace triad::programs

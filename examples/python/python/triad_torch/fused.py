@@ -180,7 +180,7 @@ class FusedTransformer(Pretrained):
     decoder_link          "weighted": their weighted sum, each with a norm of its own: DLCL (Wang et al. 2019), whose
                           weighted sum of all states is also the result.
     embedding_scale       "tokens_up": word vectors are multiplied by sqrt(width).  "positions_down": sinusoids are
-                          divided by it.  "none": neither, and word vectors begin with standard deviation 1.
+                          divided by it.  "unscaled": neither, and word vectors begin with standard deviation 1.
     shared_embedding      both sides have one embedding; sources and targets must be equal.
 
     config is a dict of the arguments with which the model was made.
@@ -208,7 +208,7 @@ class FusedTransformer(Pretrained):
         fuse = _numbers(fuse_encoder, layers, "fuse_encoder"), _numbers(fuse_decoder, above, "fuse_decoder")
         for name, value, known in (("norm", norm, ("after", "before")), ("encoder_link", encoder_link, LINKS),
                                    ("decoder_link", decoder_link, LINKS),
-                                   ("embedding_scale", embedding_scale, ("tokens_up", "none", "positions_down"))):
+                                   ("embedding_scale", embedding_scale, ("tokens_up", "unscaled", "positions_down"))):
             if value not in known:
                 raise ValueError(f"{name}: {value!r}, expected {' or '.join(map(repr, known))}; pass one of them")
         for name, numbers, count in (("fuse_encoder", fuse[0], layers), ("fuse_decoder", fuse[1], above)):
@@ -234,7 +234,7 @@ class FusedTransformer(Pretrained):
             self.decoder.embed_tokens = self.encoder.embed_tokens
         for name, parameter in self.named_parameters():
             if "embed_tokens" in name:
-                nn.init.normal_(parameter, std=1.0 if embedding_scale == "none" else width ** -0.5)
+                nn.init.normal_(parameter, std=1.0 if embedding_scale == "unscaled" else width ** -0.5)
                 with torch.no_grad():
                     parameter[PAD] = 0
             elif parameter.dim() > 1:

@@ -74,7 +74,7 @@ def sequence_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, w
     if settings["model"] == "dlcl":
         link["source"] = "weighted"
     shares = flag(settings, "share_embedding", path, False)
-    scale = setting(settings, "embedding_scale", ("tokens-up", "none", "positions-down"), path, "tokens-up")
+    scale = setting(settings, "embedding_scale", ("tokens-up", "unscaled", "positions-down"), path, "tokens-up")
     module = FusedTransformer(
         FIRST_WORD + len(words["source"]["tokens"]), FIRST_WORD + len(words["target"]["tokens"]), **sizes,
         fuse_encoder=fuse["source"], fuse_decoder=fuse["target"], tied_output=flag(settings, "tie_output", path),

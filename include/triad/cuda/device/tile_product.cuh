@@ -11,8 +11,8 @@
 //   bf16, f16           x0 x1    x2 x3    x4 x5     x6 x7      unused
 //
 // So each factor is rounded once, however many products read it, and a lane reads its terms 16 bytes at a time (of bf16
-// and f16 in heads of 16 columns, 8 bytes).  Products of rounded factors are exact in float32.  The two versions differ only in the
-// order of float32 sums.
+// and f16 in heads of 16 columns, 8 bytes).  Products of rounded factors are exact in float32.  The two versions differ
+// only in the order of float32 sums.
 //
 //   lane t has, of each 16 by 8 tile of the sum     column 0, 1    2, 3    4, 5    6, 7
 //                                     row 0, 8       t = 0           1       2       3

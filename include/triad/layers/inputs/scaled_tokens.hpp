@@ -25,11 +25,11 @@ struct placed_tokens {
   tensor<T const, dyn, dyn> waves;     // (positions, d): sinusoids; (0, d): the states do not depend on positions
 };
 
-/// The scales of Csordas et al. (The Devil is in the Detail, EMNLP 2021).  Each one goes with a standard deviation of the
-/// table's initial values: d^(-1/2) for tokens_up and positions_down, 1 for none.
+/// The scales of Csordas et al. (The Devil is in the Detail, EMNLP 2021).  If x_0 shall begin with size 1, the table needs
+/// initial values of standard deviation d^(-1/2) with tokens_up, and 1 with unscaled.
 enum class embedding_scale {
   tokens_up,      // s = sqrt(d), r = 1
-  none,           // s = 1, r = 1
+  unscaled,       // s = 1, r = 1
   positions_down  // s = 1, r = d^(-1/2)
 };
 

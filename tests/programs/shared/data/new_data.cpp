@@ -35,6 +35,10 @@ TEST_CASE("new data are written over nothing but themselves, and none of them wh
   refused({{"new.tsv", "a\n", {}}, {"train.tsv", "a\tb\nc\td\n", {}}}, "train.tsv");
   refused({{"new.tsv", "a\n", {}}, {"train.tsv", "a\tb", {}}}, "train.tsv");
   refused({{"new.tsv", "a\n", {}}, {"dev.tsv", "a\tb\n", {}}}, "dev.tsv");
+  std::ofstream(made + "/train.log") << "no data";
+  write_data(made, {{"train.tsv", "a\tb\n", "1 pair"}});
+  CHECK_THROWS_WITH(write_data(made, {{"new.tsv", "a\n", {}}, {"train.en", "a\n", {}}, {"train.zh", "b\n", {}}}),
+                    contains("train.tsv is there, of another data set: give another"));
   std::ofstream(made + "/test.tsv.gz") << "of another";
   refused({{"new.tsv", "a\n", {}}, {"test.tsv", "a\tb\n", {}}}, "test.tsv.gz");
   CHECK_FALSE(std::filesystem::exists(made + "/new.tsv"));
