@@ -54,7 +54,7 @@ TEST_CASE("words of the training set are numbered, the most frequent first, and 
   CHECK(words.longest_source == 3);
   CHECK(words.longest_target == 4);
   CHECK(work.unknown().empty());
-  CHECK(unknown_in(small().tests[0].pairs, words, true) ==
+  CHECK(unknown_in(small().tests[0].pairs, words) ==
         "; 1 unknown source words, such as 'd'; 1 unknown target words, such as 'W'");
 }
 
