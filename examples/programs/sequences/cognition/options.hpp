@@ -98,7 +98,7 @@ inline void apply_preset(options& o) {
   }
   if (o.preset == "cogs") {
     o.norm = "before";
-    o.relative = true;
+    o.relative = o.share_embedding = true;
     o.rate = 2e-3, o.schedule = "linear", o.epochs = 60, o.tokens = 4096, o.evaluate_every = 1500;
   }
   if (o.preset == "smoke") {
