@@ -164,16 +164,17 @@ def tree_figures(run):
 
 
 def sequence_figures(run):
-    path = run.folder / "scores.csv"
+    path, config = run.folder / "scores.csv", run.folder / "config.toml"
     figures = {}
+    # Of the figures of single kinds of sentences, a page has those of COGS' generalisation set.
+    of_cogs = config.exists() and 'task = "cogs"' in whole_lines(config)
     rows = list(csv.reader(whole_lines(path)))
     if not rows or rows[0] != ["seed", "part", "figure", "value"]:
         raise Damaged(f"{path}:1: expected seed,part,figure,value")
     for at, row in enumerate(rows[1:], 2):
         if len(row) != 4 or row[0] != str(run.seed):
             raise Damaged(f"{path}:{at}: expected four cells, the first the seed {run.seed}, found {','.join(row)}")
-        # Of the figures of single kinds of sentences, a page has those of COGS' generalisation set.
-        if row[1] == "gen" or not row[2].startswith("exact match of "):
+        if of_cogs or not row[2].startswith("exact match of "):  # otherwise the row is of one kind of sentence
             figures[f"{row[1]}, {row[2]}"] = number(row[3], f"{path}:{at}")
     if not figures:
         raise Damaged(f"{path}: no figure in it")
