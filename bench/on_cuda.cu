@@ -267,17 +267,17 @@ std::vector<benchmark> all() {
   struct {
     index_t rows, columns;
   } const norms[] = {{512, 64}, {512, 256}, {20000, 256}};
-  for (auto const& [rows_of, columns_of] : norms) {
-    index_t const rows = rows_of, columns = columns_of;
-    auto const shape = "/rows:" + std::to_string(rows) + "/d:" + std::to_string(columns);
-    double const bytes = 12.0 * static_cast<double>(rows * columns);  // reads an array and writes two, or the reverse
+  for (auto const& z : norms) {
+    auto const shape = "/rows:" + std::to_string(z.rows) + "/d:" + std::to_string(z.columns);
+    double const bytes =
+        12.0 * static_cast<double>(z.rows * z.columns);  // reads an array and writes two, or the reverse
     add("layer_norm_grad" + shape, [=](session& s, std::string const& name) {
-      return run_stream(s, name, norm_grad_on_cuda{s.ex, rows, columns}, bytes);
+      return run_stream(s, name, norm_grad_on_cuda{s.ex, z.rows, z.columns}, bytes);
     });
     for (bool const by_parts : {false, true})
       add("matmul_norm" + std::string(by_parts ? "/two_operations" : "/one_kernel") + shape,
           [=](session& s, std::string const& name) {
-            return run_stream(s, name, product_norm_on_cuda{s.ex, rows, columns, by_parts}, bytes);
+            return run_stream(s, name, product_norm_on_cuda{s.ex, z.rows, z.columns, by_parts}, bytes);
           });
   }
   add("adam/moments:alive", [](session& s, std::string const& name) {

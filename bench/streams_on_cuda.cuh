@@ -26,6 +26,11 @@
 
 namespace bench {
 
+/// Returns `count` equal values.
+inline std::vector<float> all(index_t count, float value) {
+  return std::vector<float>(static_cast<std::size_t>(count), value);
+}
+
 /// Values on the device.
 template <class T>
 class on_device {
@@ -151,9 +156,6 @@ struct dropped_gelu_on_cuda {
 struct norm_grad_on_cuda {
   triad::cuda::backend& ex;
   index_t rows, columns;
-  static std::vector<float> all(index_t count, float value) {
-    return std::vector<float>(static_cast<std::size_t>(count), value);
-  }
   on_device<float> x{ex, scatter_task{rows, 1, columns}.values()}, dy{ex, scatter_task{rows + 1, 1, columns}.values()},
       gain{ex, all(columns, 1)}, bias{ex, all(columns, 0)}, y{ex, all(rows* columns, 0)}, mean{ex, all(rows, 0)},
       rstd{ex, all(rows, 0)}, dx{ex, all(rows* columns, 0)}, dgain{ex, all(columns, 0)}, dbias{ex, all(columns, 0)};
@@ -198,16 +200,15 @@ struct norm_grad_on_cuda {
   }
 };
 
-/// A product with dropout and a residual, as at the end of a sublayer, and the norm of its rows: in the kernel that ends
-/// the product, or by two operations.
+/// A product with dropout and a residual, as at the end of a sublayer, and the norm of its rows: in the kernel that
+/// ends the product, or by two operations.
 struct product_norm_on_cuda {
   triad::cuda::backend& ex;
   index_t rows, columns;
   bool by_parts;
   on_device<float> a{ex, scatter_task{rows, 1, columns}.values()}, b{ex, scatter_task{columns, 1, columns}.values()},
-      gain{ex, norm_grad_on_cuda::all(columns, 1)}, bias{ex, norm_grad_on_cuda::all(columns, 0)},
-      c{ex, norm_grad_on_cuda::all(rows* columns, 0)}, y{ex, norm_grad_on_cuda::all(rows* columns, 0)},
-      mean{ex, norm_grad_on_cuda::all(rows, 0)}, rstd{ex, norm_grad_on_cuda::all(rows, 0)};
+      gain{ex, all(columns, 1)}, bias{ex, all(columns, 0)}, c{ex, all(rows* columns, 0)}, y{ex, all(rows* columns, 0)},
+      mean{ex, all(rows, 0)}, rstd{ex, all(rows, 0)};
 
   void run() {
     triad::matrix<float const> const x = a.rows(columns), w = b.rows(columns);
@@ -259,8 +260,8 @@ struct product_norm_on_cuda {
 struct adam_on_cuda {
   static constexpr index_t count = 10'000'000;
   triad::cuda::backend& ex;
-  static std::vector<float> all(float v) { return std::vector<float>(static_cast<std::size_t>(count), v); }
-  on_device<float> p{ex, all(0.1f)}, g{ex, all(1e-3f)}, m{ex, all(1e-3f)}, v{ex, all(1e-6f)};
+  on_device<float> p{ex, all(count, 0.1f)}, g{ex, all(count, 1e-3f)}, m{ex, all(count, 1e-3f)},
+      v{ex, all(count, 1e-6f)};
   on_device<double> rate{ex, {1e-4}};
   on_device<std::uint64_t> step{ex, {10'000}};
 

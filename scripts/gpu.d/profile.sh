@@ -6,13 +6,12 @@
 # Writes the figures of what triad-bench-cuda runs for a profiler: LOG METRICS FILTER OPTIONS-OF-THE-BENCHMARK...
 # A profile may take TRIAD_GPU_PROFILE_SECONDS: 512 nodes must not take the time of all others.
 profiled() {
-  local name=$1 metrics=$2 filter=$3 whole=$deadline most=${TRIAD_GPU_PROFILE_SECONDS:-40} status=0
+  local name=$1 metrics=$2 filter=$3 end=$((SECONDS + ${TRIAD_GPU_PROFILE_SECONDS:-40})) status=0
+  local deadline=$((end < deadline ? end : deadline))  # `step`, which this function calls, sees this one
   shift 3
-  if ((SECONDS + most < deadline)); then deadline=$((SECONDS + most)); fi  # `step` ends it then
   # shellcheck disable=SC2086  # options and their values
   step "ncu-$name" ncu --clock-control none --profile-from-start off --nvtx --force-overwrite \
     --export "$log/$name.ncu-rep" $metrics "$(bin triad-bench-cuda)" --once --filter="$filter" "$@" || status=$?
-  deadline=$whole
   if $dry_run || [[ ! -e $log/$name.ncu-rep && $status != 0 ]]; then return 0; fi
   ncu --import "$log/$name.ncu-rep" --page raw --csv > "$log/$name.csv" 2> "$log/$name.errors" || true
   ncu --import "$log/$name.ncu-rep" --page details > "$log/$name.details" 2>> "$log/$name.errors" || true

@@ -5,12 +5,10 @@
 # missing wait between streams.
 
 run_case() {  # PROGRAM NAME: prints the case's output
-  local status=0
   # An unescaped comma would end the name, and a bracket would start a tag.
   # --foreground keeps it in the stage's process group, so that it ends with the stage.
   # shellcheck disable=SC2001
-  timeout --foreground --kill-after=5 "$TRIAD_GPU_CASE_SECONDS" "$1" "$(sed 's/[][,\\]/\\&/g' <<< "$2")" 2>&1 || status=$?
-  return $status
+  timeout --foreground --kill-after=5 "$TRIAD_GPU_CASE_SECONDS" "$1" "$(sed 's/[][,\\]/\\&/g' <<< "$2")" 2>&1
 }
 one_case() {  # PROGRAM NAME: prints one line, and the end of the output if it fails
   local name=$2 status=0 text again=

@@ -37,8 +37,7 @@ enum class rounding { none, to_7_bits, to_10_bits };  // bf16 has 7 bits, f16 an
 
 class report {
  public:
-  explicit report(golden_file const& file, rounding of_factors = rounding::none)
-      : file_(file), rounds_(of_factors != rounding::none), coarse_(of_factors == rounding::to_7_bits) {}
+  explicit report(golden_file const& file, rounding of_factors = rounding::none) : file_(file), factors_(of_factors) {}
 
   // ---- tolerances ---------------------------------------------------------------------------------------------------
   // The tolerances of bf16 are those of docs/backends.md. Factors of 10 bits have an eighth of the error. Where all
@@ -46,15 +45,15 @@ class report {
   // make some errors of other kinds as large as in bf16, so there the tolerance is a half.
   /// The tolerance of outputs. In f32 it is ten times the error of the reference program, but at least 2e-6.
   double tolerance() const {
-    return rounds_ ? rounded(0.1) : file_.single() ? std::max(10 * file_.single_error, 2e-6) : 1e-9;
+    return rounds() ? rounded(0.1) : file_.single() ? std::max(10 * file_.single_error, 2e-6) : 1e-9;
   }
   /// The tolerance of gradients. With rounded factors it is wider than that of outputs: if rounding changes the sign of
   /// a unit of relu, a part of the gradient appears or disappears.
-  double gradient_tolerance() const { return rounds_ ? rounded(0.25) : tolerance(); }
+  double gradient_tolerance() const { return rounds() ? rounded(0.25) : tolerance(); }
   /// The tolerance of optimisers, clipping and schedules.
   double update_tolerance() const { return file_.single() ? 2e-6 : 1e-12; }
   /// The relative tolerance of losses and gradient norms during training.
-  double trace_tolerance() const { return rounds_ ? rounded(0.1) : file_.single() ? 1e-4 : 1e-9; }
+  double trace_tolerance() const { return rounds() ? rounded(0.1) : file_.single() ? 1e-4 : 1e-9; }
 
   // ---- comparisons; each one marks its tensor as compared
   // ------------------------------------------------------------
@@ -62,7 +61,7 @@ class report {
   void output(std::string const& name, std::vector<double> const& found, std::string const& label = {}) {
     auto const expected = file_.values("out/" + name);
     bool const is_loss = name == "loss";
-    double const scale = is_loss && rounds_ ? std::max(largest(expected), loss_terms()) : largest(expected);
+    double const scale = is_loss && rounds() ? std::max(largest(expected), loss_terms()) : largest(expected);
     compare("out/" + name, is_loss ? "loss" : "outputs", label, found, expected, scale, tolerance());
   }
   /// Compares out/<name>, which is a difference of two values of the magnitude `scale`. The error is relative to
@@ -72,7 +71,7 @@ class report {
   }
   void integers(std::string const& name, std::vector<index_t> const& found, std::string const& label = {}) {
     auto expected = file_.integers("out/" + name);
-    if (rounds_ && found.size() == expected.size()) {
+    if (rounds() && found.size() == expected.size()) {
       // Rounding may change the larger one of two scores that are almost equal.
       std::size_t others = 0;
       for (std::size_t i = 0; i < found.size(); ++i) others += found[i] != expected[i];
@@ -99,7 +98,7 @@ class report {
     for (std::size_t i = 0; i < std::min(most, expected.size()); ++i)
       compare(name, in_group, "element " + std::to_string(i), {found[i]}, {expected[i]}, std::abs(expected[i]), limit);
   }
-  bool rounds() const { return rounds_; }
+  bool rounds() const { return factors_ != rounding::none; }
   /// Skips a stored tensor that this model deliberately does not have.
   void skip(std::string const& name) { compared_.insert(name); }
   /// Sets a text that is printed next to the verdict.
@@ -199,11 +198,12 @@ class report {
   }
 
   double rounded(double in_bf16) const {
-    return coarse_ ? in_bf16 : file_.kind.starts_with("tri_attn") ? in_bf16 / 25 : in_bf16 / 2;
+    if (factors_ == rounding::to_7_bits) return in_bf16;
+    return file_.kind.starts_with("tri_attn") ? in_bf16 / 25 : in_bf16 / 2;
   }
 
   golden_file const& file_;
-  bool rounds_, coarse_;
+  rounding factors_;
   double gradient_scale_ = -1;
   std::vector<std::pair<std::string, found_error>> groups_;
   std::set<std::string> compared_;

@@ -25,7 +25,7 @@ struct placed_tokens {
   tensor<T const, dyn, dyn> waves;     // (positions, d): sinusoids; (0, d): the states do not depend on positions
 };
 
-/// The scales of Csordas et al. (The Devil is in the Detail, EMNLP 2021).  If x_0 shall begin with size 1, the table needs
+/// The scales of Csordas et al. (The Devil is in the Detail, EMNLP 2021).  For an x_0 of size 1 at first, the table needs
 /// initial values of standard deviation d^(-1/2) with tokens_up, and 1 with unscaled.
 enum class embedding_scale {
   tokens_up,      // s = sqrt(d), r = 1
