@@ -30,6 +30,12 @@ struct lrf_model {
                                            {"encoder.layers.norm.bias", "encoder.layer_norm.bias"},
                                            {"decoder.layers.norm.gain", "decoder.layer_norm.weight"},
                                            {"decoder.layers.norm.bias", "decoder.layer_norm.bias"},
+                                           {"encoder.layers.norms", "encoder.state_norms"},
+                                           {"decoder.layers.norms", "decoder.state_norms"},
+                                           {"encoder.layers.links", "encoder.combinations"},
+                                           {"decoder.layers.links", "decoder.combinations"},
+                                           {"combination", ""},
+                                           {"gain", "weight"},
                                            {"attention.relative_key", "self_attn.relative_key.weight"},
                                            {"attention.relative_value", "self_attn.relative_value.weight"},
                                            {"source.table", "encoder.embed_tokens.weight"},
@@ -54,6 +60,10 @@ struct lrf_model {
     z.target_tokens = file.size("tgt_vocab");
     z.encoder = {.layer = layer, .layers = file.size("enc_layers"), .fused = layers_of(file, "enc_fuse_layers")};
     z.decoder = {.layer = layer, .layers = file.size("dec_layers"), .fused = layers_of(file, "dec_fuse_layers")};
+    auto const link = file.config.value("link", std::string("previous"));
+    z.encoder.link = z.decoder.link = link == "weighted" ? layer_link::weighted
+                                      : link == "sum"    ? layer_link::sum
+                                                         : layer_link::previous;
     z.tied_output = file.flag("tied_output");
     z.positions = reach == 0;
     z.fixed_token = file.size("pad");

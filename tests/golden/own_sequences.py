@@ -41,8 +41,9 @@ def fuse(p, name, x, stack, h):
     return linear(p, name + "out_proj", np.einsum("bthl,blthe->bthe", w, v).reshape(x.shape)), w
 
 
-def lrf_layer(p, name, stack, shut, h, fused=True, source=None, source_pad=None, config={}):
-    x, out = stack[:, -1], {}
+def lrf_layer(p, name, stack, shut, h, fused=True, source=None, source_pad=None, config={}, x=None):
+    """`x` is the input, by default the last state of `stack`; fuse-attention sees all states."""
+    x, out = stack[:, -1] if x is None else x, {}
 
     def sublayer(norm, x, branch):
         normed = lambda y: layer_norm(p, f"{name}{norm}_layer_norm", y)
@@ -62,8 +63,20 @@ def lrf_layer(p, name, stack, shut, h, fused=True, source=None, source_pad=None,
     return out
 
 
-def last_norm(p, name, x, config):
-    return layer_norm(p, name + ".layer_norm", x) if config.get("norm_before") else x
+def linked(p, side, states, config):
+    """Returns the input of the next layer: the last state, the sum of all states, or, in DLCL (Wang et al. 2019), a
+    weighted sum of all normalised states."""
+    link = config.get("link", "previous")
+    if link == "weighted":
+        weights = p[f"{side}.combinations.{len(states)}"]
+        return sum(weights[j] * layer_norm(p, f"{side}.state_norms.{j}", x) for j, x in enumerate(states))
+    return sum(states) if link == "sum" else states[-1]
+
+
+def result(p, side, states, config):
+    if config.get("link") == "weighted":
+        return linked(p, side, states, config)
+    return layer_norm(p, side + ".layer_norm", states[-1]) if config.get("norm_before") else states[-1]
 
 
 def of_keys(pad):
@@ -117,8 +130,8 @@ def encode(p, tokens, config):
     states = [np.where(pad[..., None] == 1, 0, embedded(p["encoder.embed_tokens.weight"], tokens, config))]
     for k in range(config["enc_layers"]):
         states.append(lrf_layer(p, f"encoder.layers.{k}.", np.stack(states, 1), of_keys(pad), config["heads"], k + 1 in config["enc_fuse_layers"],
-                                config=config)["y"])
-    return states, pad, last_norm(p, "encoder", states[-1], config)
+                                config=config, x=linked(p, "encoder", states, config))["y"])
+    return states, pad, result(p, "encoder", states, config)
 
 
 def decode(p, tokens, source, source_pad, config):
@@ -126,9 +139,9 @@ def decode(p, tokens, source, source_pad, config):
     states = [embedded(p[target_table(config)], tokens, config)]
     for k in range(config["dec_layers"]):
         states.append(lrf_layer(p, f"decoder.layers.{k}.", np.stack(states, 1), causal(pad), config["heads"], k + 1 in config["dec_fuse_layers"], source, source_pad,
-                                config)["y"])
+                                config, linked(p, "decoder", states, config))["y"])
     table = p[target_table(config) if config["tied_output"] else "decoder.output_projection.weight"]
-    return states, last_norm(p, "decoder", states[-1], config) @ table.T
+    return states, result(p, "decoder", states, config) @ table.T
 
 
 def log_softmax(x):
@@ -308,7 +321,11 @@ def main(folder):
                     if more.get("reach"):
                         p |= {f"{side}.layers.{k}.self_attn.relative_{of}.weight": draw(random, 2 * more["reach"] + 1, d // h, scale=0.5)
                               for of in ("key", "value")}
-                if more.get("norm_before"):
+                if more.get("link") == "weighted":
+                    p |= {f"{side}.combinations.{n}": draw(random, n, scale=0.3, around=1 / n) for n in range(1, len(layers) + 2)}
+                    for j in range(len(layers) + 1):
+                        p |= norm_params(random, f"{side}.state_norms.{j}", d)
+                elif more.get("norm_before"):
                     p |= norm_params(random, f"{side}.layer_norm", d)
             if not tied:
                 p["decoder.output_projection.weight"] = draw(random, vocabularies[1], d, scale=d ** -0.5)
@@ -353,4 +370,5 @@ def main(folder):
         embedding_scale="positions_down")
     lrf("unscaled", 2, 2, 3, 4, 1, 3, (False,), (True,), False, "ce", embedding_scale="unscaled")
     lrf("relative_norm_before", 2, 4, 4, 4, 2, 3, (True,), (False, True), True, "ce", reach=2, norm_before=True)
-
+    lrf("linked_weighted", 2, 3, 3, 4, 2, 3, (False, False), (False,), True, "ce", norm_before=True, link="weighted")
+    lrf("linked_sum", 2, 2, 3, 4, 1, 3, (False, False), (False, False), False, "ce", link="sum")
