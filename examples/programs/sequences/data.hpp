@@ -14,6 +14,7 @@ namespace triad::programs::sequences {
 struct test_part {
   std::string name;
   std::vector<text_pair> pairs;
+  bool undivided = false;  // the targets are not divided into words, so a dictionary cannot have their words
 };
 
 struct data_set {

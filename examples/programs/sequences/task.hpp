@@ -56,13 +56,16 @@ inline std::string told(unknown_words const& u, char const* side) {
 }
 
 /// A target with an unknown word is never translated exactly.
-inline std::string unknown_in(std::vector<text_pair> const& pairs, vocabulary& words) {
+inline std::string unknown_in(std::vector<text_pair> const& pairs, vocabulary& words, bool targets = true) {
   unknown_words source, target;
   for (auto const& pair : pairs) {
     source.add(words.source.unknown(pair.source));
-    target.add(words.target.unknown(pair.target));
+    if (targets) target.add(words.target.unknown(pair.target));
   }
   return told(source, "source") + told(target, "target");
+}
+inline std::string unknown_in(test_part const& part, vocabulary& words) {
+  return unknown_in(part.pairs, words, !part.undivided);
 }
 
 class task {

@@ -22,8 +22,7 @@ void describe(task& work, data_set const& data) {
   say("{} training pairs{}, {} source and {} target words; {} updates an epoch{}\n", work.pairs(),
       work.left_out() > 0 ? fmt::format(" ({} longer ones left out)", work.left_out()) : "", words.source.ordinary(),
       words.target.ordinary(), work.epoch_updates(), work.unknown());
-  for (auto const& part : data.tests)
-    say("  {}: {} pairs{}\n", part.name, part.pairs.size(), unknown_in(part.pairs, words));
+  for (auto const& part : data.tests) say("  {}: {} pairs{}\n", part.name, part.pairs.size(), unknown_in(part, words));
   if (data.dev.empty())
     fmt::print("  no dev part: checkpoints are measured on {} of the training pairs\n", work.dev().size());
   std::fflush(stdout);

@@ -125,7 +125,7 @@ int evaluate(options const& o, program const& p) {
   scored_run found;
   found.seed = model.seed;
   for (auto const& part : p.data.tests) {
-    auto const missing = unknown_in(part.pairs, model.words);
+    auto const missing = unknown_in(part, model.words);
     if (!missing.empty()) say("{}{}\n", part.name, missing);
     auto const hypotheses = translations(*model.net, part.pairs, model.words, search_of(o, model.words));
     write_lines(o.out, part.name, hypotheses);

@@ -52,6 +52,9 @@ inline data_set read_cognition(options const& o, bool needs_train) {
   }
   if (!find_file(o.data, {"cg-test.en"}).empty()) {
     sequences::test_part compounds{"cg-test", read_languages(o.data, "cg-test")};
+    compounds.undivided = std::none_of(compounds.pairs.begin(), compounds.pairs.end(), [](text_pair const& pair) {
+      return pair.target.find(' ') != std::string::npos;
+    });
     static constexpr std::array<char const*, 3> phrases{"NP", "VP", "PP"};
     auto const n = compounds.pairs.size();
     for (std::size_t i = 0; i < n && n % (5 * phrases.size()) == 0; ++i)

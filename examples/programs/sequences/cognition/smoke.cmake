@@ -134,6 +134,19 @@ expect_files(compounds/compounds.csv compounds/compound_length.svg compounds/sen
 refused("compounds.csv is there already" compounds ${FOLDER}/translated --out ${FOLDER}/compounds)
 refused("with --task scan: expected data of cognition" compounds ${FOLDER}/translated --task scan)
 
+# The targets of CoGnition's cg-test are not divided into words. Then none of them is told as unknown.
+foreach(part valid test cg-test)
+  file(WRITE ${FOLDER}/undivided/${part}.en "the dog ran\n")
+  file(WRITE ${FOLDER}/undivided/${part}.zh "w x y\n")
+endforeach()
+set(undivided train --preset smoke --updates 2 --task cognition --train-on valid+test --data ${FOLDER}/undivided)
+file(WRITE ${FOLDER}/undivided/cg-test.zh "wxy\n")
+run("0|3" ${undivided} --out ${FOLDER}/undivided/run)
+expect("cg-test: 1 pairs\n")
+file(WRITE ${FOLDER}/undivided/cg-test.zh "w x z\n")
+run("0|3" ${undivided} --out ${FOLDER}/undivided/divided)
+expect("cg-test: 1 pairs; 1 unknown target words, such as 'z'")
+
 # Data without a test part.
 foreach(part valid test)
   file(WRITE ${FOLDER}/untested/${part}.en "the dog ran\n")
