@@ -3,7 +3,7 @@
 //
 //   {"title": "bea is ann's mother", "lead": ["..."], "views": [{"kind": "triangles", ...}, ...]}
 //
-// page_script.inc defines the kinds of views and their data: triangles, steps, arcs, graph and maps.
+// page_views.inc (triangles, steps) and page_graphs.inc (arcs, graph, maps) define the views and their data.
 #pragma once
 
 #include <cstddef>
