@@ -370,5 +370,5 @@ def main(folder):
         embedding_scale="positions_down")
     lrf("unscaled", 2, 2, 3, 4, 1, 3, (False,), (True,), False, "ce", embedding_scale="unscaled")
     lrf("relative_norm_before", 2, 4, 4, 4, 2, 3, (True,), (False, True), True, "ce", reach=2, norm_before=True)
-    lrf("linked_weighted", 2, 3, 3, 4, 2, 3, (False, False), (False,), True, "ce", norm_before=True, link="weighted")
-    lrf("linked_sum", 2, 2, 3, 4, 1, 3, (False, False), (False, False), False, "ce", link="sum")
+    lrf("linked_weighted", 2, 3, 3, 4, 2, 3, (False, True), (False,), True, "ce", norm_before=True, link="weighted")
+    lrf("linked_sum", 2, 2, 3, 4, 1, 3, (False, True), (False, False), False, "ce", norm_before=True, link="sum")

@@ -1,5 +1,6 @@
 """Tests the Transformer with fuse-attention: golden files, padding, and training."""
 import json
+import re
 import subprocess
 
 import pytest
@@ -15,6 +16,19 @@ from triad_torch.runs import read_safetensors
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
+def named(name):
+    """The name of a parameter of a golden file in this package."""
+    name = re.sub(r"\.combinations\.(\d+)", lambda match: f".links.{int(match[1]) - 1}", name)
+    return name.removeprefix("param/").replace(".state_norms.", ".link_norms.")
+
+
+def encoded(model, states, c):
+    """The result of the encoder with these states."""
+    if c.get("link") == "weighted":
+        return sum(w * norm(x) for w, norm, x in zip(model.encoder.links[-1], model.encoder.link_norms, states))
+    return model.encoder.layer_norm(states[-1]) if c.get("norm_before") else states[-1]
+
+
 def test_golden_files_agree(golden_files):
     for path in golden_files("lrf_model"):
         tensors, texts = read_safetensors(path)
@@ -22,16 +36,17 @@ def test_golden_files_agree(golden_files):
         model = FusedTransformer(c["src_vocab"], c["tgt_vocab"], c["d"], c["heads"], c["enc_layers"], c["ffn"],
                                  c["dec_layers"], c["enc_fuse_layers"], c["dec_fuse_layers"], c["tied_output"], 0.0,
                                  norm="before" if c.get("norm_before") else "after", reach=c.get("reach", 0),
+                                 encoder_link=c.get("link", "previous"), decoder_link=c.get("link", "previous"),
                                  embedding_scale=c.get("embedding_scale", "tokens_up"),
                                  shared_embedding=c.get("shared_embedding", False)).double()
-        stored = {n.removeprefix("param/"): t for n, t in tensors.items() if n.startswith("param/")}
+        stored = {named(n): t for n, t in tensors.items() if n.startswith("param/")}
         if c.get("shared_embedding"):
             stored["decoder.embed_tokens.weight"] = stored["encoder.embed_tokens.weight"]
         model.load_state_dict(stored)
         source, previous, target = (tensors[f"in/{name}"] for name in ("src_tokens", "prev_output_tokens", "target"))
         real = source != c["pad"]
-        last = tensors[f"out/enc_{c['enc_layers']}"]  # before the norm that follows the last layer
-        close(model.encode(source)[real], (model.encoder.layer_norm(last) if c.get("norm_before") else last)[real])
+        states = [tensors[f"out/enc_{layer}"] for layer in range(c["enc_layers"] + 1)]
+        close(model.encode(source)[real], encoded(model, states, c)[real])
         logits = model(source, previous)
         close(logits[target != c["pad"]], tensors["out/logits"][target != c["pad"]])
         p = -logits.log_softmax(-1)[target != c["pad"]]
@@ -41,10 +56,10 @@ def test_golden_files_agree(golden_files):
         loss = ((1 - epsilon - e) * nll + e * smooth) / int(tensors["out/ntokens"])
         close(loss, tensors["out/loss"])
         loss.backward()
-        of = {name: t for name, t in tensors.items() if name.startswith("grad/param/")}
+        of = {named(name.removeprefix("grad/")): t for name, t in tensors.items() if name.startswith("grad/param/")}
         scale = max(float(t.abs().max()) for t in of.values())
         for name, parameter in model.named_parameters():
-            close(parameter.grad, of[f"grad/param/{name}"], scale)
+            close(parameter.grad, of[name], scale)
         said = model.greedy(source, most=8)
         expected = tensors["out/greedy_ids"][:, :said.shape[1]]
         assert torch.equal(said, expected) and not (tensors["out/greedy_ids"][:, said.shape[1]:] != c["pad"]).any()
