@@ -63,6 +63,7 @@ def error_of(values):
 
 
 def with_error(value, error, sign=""):
+    value = round(value, 1) + 0.0  # no negative zero
     return f"{value:{sign}.1f} {PLUS_MINUS} {error:.1f}"
 
 
@@ -150,9 +151,11 @@ class Tables:
             numbers = (mean_of(first) - mean_of(second), math.hypot(error_of(first), error_of(second)))
             return with_error(*numbers), numbers
         if word == "paired":  # pairs runs of the same seed
-            differences = [a - b for a, b in zip(first, second, strict=True)]
+            if len(first) != len(second):
+                raise Wrong(f"{self.path}:{number}: {len(first)} and {len(second)} runs are done; pairs are expected")
+            differences = [a - b for a, b in zip(first, second)]
             numbers = (mean_of(differences), error_of(differences))
-            return with_error(*numbers, sign="+").replace("+-", "-"), numbers
+            return with_error(*numbers, sign="+"), numbers
         raise Wrong(f"{self.path}:{number}: {word} is nothing that can be computed")
 
     def published_figure(self, name, key, number):

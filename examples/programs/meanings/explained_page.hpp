@@ -32,7 +32,7 @@ inline nlohmann::ordered_json by_json(std::vector<contribution> const& by) {
 
 }  // namespace detail
 
-/// Returns the data of the page.  shared/report/page_graphs.inc describes a view of the kind `graph`.
+/// Returns the data of the page.  shared/report/page_arcs_graph_maps.inc describes a view of the kind `graph`.
 inline nlohmann::ordered_json page_of(explained_graph const& e, double threshold) {
   using json = nlohmann::ordered_json;
   using detail::rounded, detail::by_json;

@@ -55,7 +55,8 @@ inline std::string told(unknown_words const& u, char const* side) {
              : "; " + std::to_string(u.count) + " unknown " + side + " words, such as '" + shortened(u.first) + "'";
 }
 
-/// A target with an unknown word is never translated exactly.
+/// Returns told() of the sources' and the targets' words; without `targets`, of the sources' words alone.  A target with
+/// an unknown word is never translated exactly.
 inline std::string unknown_in(std::vector<text_pair> const& pairs, vocabulary& words, bool targets = true) {
   unknown_words source, target;
   for (auto const& pair : pairs) {
@@ -64,6 +65,7 @@ inline std::string unknown_in(std::vector<text_pair> const& pairs, vocabulary& w
   }
   return told(source, "source") + told(target, "target");
 }
+/// The same of a part; without the targets' words if they are not divided.
 inline std::string unknown_in(test_part const& part, vocabulary& words) {
   return unknown_in(part.pairs, words, !part.undivided);
 }

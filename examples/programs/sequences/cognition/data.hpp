@@ -9,6 +9,7 @@
 // Any file may be gzipped.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <set>

@@ -134,7 +134,7 @@ expect_files(compounds/compounds.csv compounds/compound_length.svg compounds/sen
 refused("compounds.csv is there already" compounds ${FOLDER}/translated --out ${FOLDER}/compounds)
 refused("with --task scan: expected data of cognition" compounds ${FOLDER}/translated --task scan)
 
-# The targets of CoGnition's cg-test are not divided into words. Then none of them is told as unknown.
+# The targets of CoGnition's cg-test are not divided into words. So train and evaluate report no unknown words in them.
 foreach(part valid test cg-test)
   file(WRITE ${FOLDER}/undivided/${part}.en "the dog ran\n")
   file(WRITE ${FOLDER}/undivided/${part}.zh "w x y\n")
@@ -143,6 +143,8 @@ set(undivided train --preset smoke --updates 2 --task cognition --train-on valid
 file(WRITE ${FOLDER}/undivided/cg-test.zh "wxy\n")
 run("0|3" ${undivided} --out ${FOLDER}/undivided/run)
 expect("cg-test: 1 pairs\n")
+run(0 evaluate ${FOLDER}/undivided/run)
+expect_absent("unknown target" "evaluate counts words of targets that are not divided")
 file(WRITE ${FOLDER}/undivided/cg-test.zh "w x z\n")
 run("0|3" ${undivided} --out ${FOLDER}/undivided/divided)
 expect("cg-test: 1 pairs; 1 unknown target words, such as 'z'")

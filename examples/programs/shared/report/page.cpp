@@ -18,11 +18,11 @@ constexpr char style[] =
 constexpr char script_parts[] =
 #include "page_parts.inc"
     ;
-constexpr char script_views[] =
-#include "page_views.inc"
+constexpr char script_triangles_steps[] =
+#include "page_triangles_steps.inc"
     ;
-constexpr char script_graphs[] =
-#include "page_graphs.inc"
+constexpr char script_arcs_graph_maps[] =
+#include "page_arcs_graph_maps.inc"
     ;
 constexpr char script_start[] =
 #include "page_start.inc"
@@ -61,8 +61,8 @@ std::string to_page(nlohmann::ordered_json const& data) {
          "it. <kbd>Tab</kbd> goes from one to the next, <kbd>\u2190</kbd> <kbd>\u2192</kbd> step, <kbd>\u2191</kbd> "
          "<kbd>\u2193</kbd> choose.</p><noscript><p>This page needs JavaScript.</p></noscript></footer>\n"
          "<script type=\"application/json\" id=\"data\">" +
-         within_script(data) + "</script>\n<script>" + script_parts + script_views + script_graphs + script_start +
-         "</script>\n</body>\n</html>\n";
+         within_script(data) + "</script>\n<script>" + script_parts + script_triangles_steps + script_arcs_graph_maps +
+         script_start + "</script>\n</body>\n</html>\n";
 }
 
 void write_page(std::string const& path, nlohmann::ordered_json const& data) { first_writes(path, to_page(data)); }

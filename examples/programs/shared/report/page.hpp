@@ -3,7 +3,7 @@
 //
 //   {"title": "bea is ann's mother", "lead": ["..."], "views": [{"kind": "triangles", ...}, ...]}
 //
-// page_views.inc (triangles, steps) and page_graphs.inc (arcs, graph, maps) define the views and their data.
+// page_triangles_steps.inc and page_arcs_graph_maps.inc define the views and their data.
 #pragma once
 
 #include <cstddef>
