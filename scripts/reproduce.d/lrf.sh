@@ -16,9 +16,9 @@ for seed in 1 2 3; do
   scan mcd1 $seed
   cogs $seed
 done
-# COGS with the settings of --preset cogs, one by one, as they were chosen on held-out words.  The plain model
-# comes first: without a plain model that generalises, a comparison says nothing.  cogs-long is an earlier form,
-# with a vocabulary for each side and positions as sines.
+# COGS with the settings of --preset cogs and of its earlier forms, one by one, as they were chosen on held-out words.
+# The plain model comes first: without a plain model that generalises, a comparison says nothing.  cogs-long is the
+# first form, with a vocabulary for each side and positions as sines.
 trained_long() {  # NAME OPTIONS
   run "$1" cognition --preset small --precision bf16 "${@:2}" --encoder-layers 2 --decoder-layers 2 \
     --norm before --label-smoothing 0 --learning-rate 2e-3 --schedule linear --tokens 4096 --epochs 60 \
@@ -80,7 +80,7 @@ for seed in 1 2 3; do
   scan_simple lrf-scan-simple-sines-s$seed "${sines[@]}" --seed $seed
 done
 # CoGnition on its validation and test pairs, which is not the paper's task.  The length was chosen on pairs that
-# were held out, with the dropout of --preset paper.
+# were held out, with the dropout of --preset paper, which is our guess.
 cognition_pairs() {  # NAME OPTIONS
   run "$1" cognition --preset small --precision bf16 --task cognition --train-on valid+test \
     --data "$data/cognition" --norm before --learning-rate 2e-3 --schedule linear --tokens 4096 --epochs 60 \
