@@ -118,11 +118,11 @@ class Tables:
         raise Wrong(f"{self.path}:{number}: {run.name} ({run.where}) has no figure {key!r}")
 
     def values(self, text, key, number, table):
-        """The figure of each run of the set that has figures; exact instead of rounded if the number of rows is
-        known."""
+        """The figures of the runs of a set by their names, without diverged runs; exact instead of rounded if the
+        number of rows is known."""
         prefix, counts = self.rows.get(table, ("", {}))
         rows = counts.get(key) if text.startswith(prefix) else None
-        values = []
+        values = {}
         for run in self.done(text, number):
             if run.cells["failed"] == "diverged":
                 continue
@@ -130,12 +130,21 @@ class Tables:
                 value = float(self.figure(run, key, number))
             except ValueError:
                 raise Wrong(f"{self.path}:{number}: {key} of {run.name} is no number: {run.figures[key]!r}") from None
-            values.append(100 * round(value * rows / 100) / rows if rows else value)
+            values[run.name] = 100 * round(value * rows / 100) / rows if rows else value
         return values
 
     def computed(self, word, sets, key, number, table):
         """Computes mean, average, difference, paired or lower from sets of runs, as (text, numbers)."""
-        first = self.values(sets[0], key, number, table)
+        def figures_of(text, least):
+            values = self.values(text, key, number, table)
+            if len(values) < least:
+                raise Wrong(
+                    f"{self.path}:{number}: {word} of {text}: {len(values)} runs are done, expected {least} or more"
+                )
+            return values
+
+        by_name = figures_of(sets[0], 1 if word == "average" else 2)
+        first = list(by_name.values())
         if word == "mean":
             numbers = (mean_of(first), error_of(first))
             return with_error(*numbers), numbers
@@ -146,14 +155,17 @@ class Tables:
             allowed = 2 * math.hypot(error, error_of(first))
             numbers = (mean - mean_of(first), allowed)
             return f"{numbers[0]:.1f} ({allowed:.1f})", numbers
-        second = self.values(sets[1], key, number, table)
+        other_by_name = figures_of(sets[1], 2)
+        second = list(other_by_name.values())
         if word == "difference":
             numbers = (mean_of(first) - mean_of(second), math.hypot(error_of(first), error_of(second)))
             return with_error(*numbers), numbers
         if word == "paired":  # pairs runs of the same seed
-            if len(first) != len(second):
-                raise Wrong(f"{self.path}:{number}: {len(first)} and {len(second)} runs are done; pairs are expected")
-            differences = [a - b for a, b in zip(first, second)]
+            others = {self.runs[name].cells["seed"]: value for name, value in other_by_name.items()}
+            seeds = {self.runs[name].cells["seed"]: value for name, value in by_name.items()}
+            differences = [value - others[seed] for seed, value in seeds.items() if seed in others]
+            if len(differences) < 2:
+                raise Wrong(f"{self.path}:{number}: {len(differences)} pairs of one seed are done, expected 2 or more")
             numbers = (mean_of(differences), error_of(differences))
             return with_error(*numbers, sign="+"), numbers
         raise Wrong(f"{self.path}:{number}: {word} is nothing that can be computed")

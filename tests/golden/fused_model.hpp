@@ -60,10 +60,12 @@ struct lrf_model {
     z.target_tokens = file.size("tgt_vocab");
     z.encoder = {.layer = layer, .layers = file.size("enc_layers"), .fused = layers_of(file, "enc_fuse_layers")};
     z.decoder = {.layer = layer, .layers = file.size("dec_layers"), .fused = layers_of(file, "dec_fuse_layers")};
-    auto const link = file.config.value("link", std::string("previous"));
-    z.encoder.link = z.decoder.link = link == "weighted" ? layer_link::weighted
-                                      : link == "sum"    ? layer_link::sum
-                                                         : layer_link::previous;
+    if (auto const link = file.config.value("link", std::string()); link == "weighted")
+      z.encoder.link = z.decoder.link = layer_link::weighted;
+    else if (link == "sum")
+      z.encoder.link = z.decoder.link = layer_link::sum;
+    else if (!link.empty())
+      throw data_error(file.path().string() + ": the link of the layers is \"" + link + "\", expected weighted or sum");
     z.tied_output = file.flag("tied_output");
     z.positions = reach == 0;
     z.fixed_token = file.size("pad");

@@ -371,4 +371,4 @@ def main(folder):
     lrf("unscaled", 2, 2, 3, 4, 1, 3, (False,), (True,), False, "ce", embedding_scale="unscaled")
     lrf("relative_norm_before", 2, 4, 4, 4, 2, 3, (True,), (False, True), True, "ce", reach=2, norm_before=True)
     lrf("linked_weighted", 2, 3, 3, 4, 2, 3, (False, True), (False,), True, "ce", norm_before=True, link="weighted")
-    lrf("linked_sum", 2, 2, 3, 4, 1, 3, (False, True), (False, False), False, "ce", norm_before=True, link="sum")
+    lrf("linked_sum", 2, 2, 3, 4, 1, 3, (False, True), (False, True), False, "ce", norm_before=True, link="sum")

@@ -35,12 +35,20 @@ inline std::vector<text_pair> read_languages(std::string const& folder, std::str
   return read_parallel(need_file(folder, {name + ".en"}, advice), need_file(folder, {name + ".zh"}, advice));
 }
 
+/// Returns whether most targets have more than one word.
+inline bool are_in_words(std::vector<text_pair> const& pairs) {
+  auto const spaced = std::count_if(pairs.begin(), pairs.end(),
+                                    [](text_pair const& pair) { return pair.target.find(' ') != std::string::npos; });
+  return 2 * static_cast<std::size_t>(spaced) > pairs.size();
+}
+
 /// Reads CoGnition.  cg-test is a test part, and so is test unless the run is trained on it.  One third of the
 /// compounds of cg-test are noun phrases, one third are verb phrases, and one third are prepositional phrases.
 inline data_set read_cognition(options const& o, bool needs_train) {
   data_set d;
   bool const small = o.train_on == "valid+test";
   auto valid = read_languages(o.data, "valid"), test = read_languages(o.data, "test");
+  bool const in_words = are_in_words(valid);
   if (small) {
     d.train = std::move(valid);
     d.train.insert(d.train.end(), test.begin(), test.end());
@@ -53,9 +61,7 @@ inline data_set read_cognition(options const& o, bool needs_train) {
   }
   if (!find_file(o.data, {"cg-test.en"}).empty()) {
     sequences::test_part compounds{"cg-test", read_languages(o.data, "cg-test")};
-    compounds.undivided = std::none_of(compounds.pairs.begin(), compounds.pairs.end(), [](text_pair const& pair) {
-      return pair.target.find(' ') != std::string::npos;
-    });
+    compounds.undivided = in_words && !are_in_words(compounds.pairs);
     static constexpr std::array<char const*, 3> phrases{"NP", "VP", "PP"};
     auto const n = compounds.pairs.size();
     for (std::size_t i = 0; i < n && n % (5 * phrases.size()) == 0; ++i)
