@@ -10,7 +10,6 @@ A run that is in several folders with the same figures counts once. If its figur
 if its options differ from those of its neighbours in the table, no table is made. Each such case is printed, with
 status 1."""
 
-import math
 import re
 import shutil
 import sys
@@ -20,9 +19,8 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # writes no __pycache__ next to the scripts
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ledger  # noqa: E402
+from figures import PLUS_MINUS, mean_text, row_of  # noqa: E402
 from run_files import METRICS, NOT_OF_THE_RUN, Damaged, Run, setting_of  # noqa: E402
-
-PLUS_MINUS = "\u00b1"
 
 
 # ---- one run found in several folders --------------------------------------------------------------------------------
@@ -95,18 +93,6 @@ def seeds_text(seeds):
 
 def names_text(setting, seeds):
     return f"{setting}-s{seeds_text(seeds)}"
-
-
-def mean_text(values):
-    """The mean of two or more numbers."""
-    mean = sum(values) / len(values)
-    squares = sum((value - mean) ** 2 for value in values)
-    error = math.sqrt(squares / (len(values) - 1) / len(values))
-    return f"{mean:.1f} {PLUS_MINUS} {error:.1f}"
-
-
-def row_of(cells):
-    return "|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|"
 
 
 def setting_table(setting, asked, runs):

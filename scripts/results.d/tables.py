@@ -5,9 +5,8 @@ import csv
 import math
 import re
 
+from figures import PLUS_MINUS, error_of, mean_of, row_of, with_error
 from ledger import FAILED, STATES, Wrong
-
-PLUS_MINUS = "\u00b1"
 
 
 def read_course(path):
@@ -44,27 +43,8 @@ def seeds_text(names):
     return ", ".join(texts)
 
 
-def row_of(cells):
-    return "|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|"
-
-
 def cells_of(row):
     return [cell.strip() for cell in row.strip()[1:-1].split("|")]
-
-
-def mean_of(values):
-    return sum(values) / len(values)
-
-
-def error_of(values):
-    """The standard error of the mean."""
-    mean = mean_of(values)
-    return math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))
-
-
-def with_error(value, error, sign=""):
-    value = round(value, 1) + 0.0  # no negative zero
-    return f"{value:{sign}.1f} {PLUS_MINUS} {error:.1f}"
 
 
 class Tables:

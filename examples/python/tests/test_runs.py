@@ -228,7 +228,7 @@ def test_runs_of_version_0_1_answer_as_the_programs():
                                      "--joined-dictionary --share-embedding --tie-output",
                                      "--joined-dictionary --share-embedding --embedding-scale positions-down"])
 def test_a_translator_answers_as_the_program(options, tmp_path):
-    # The program ends with status 3 if the model has not learned its training pairs. Such a model can be asked, too.
+    # 60 updates may be too few to learn, and then the program ends with status 3. The test needs only its checkpoint.
     done = subprocess.run([built("cognition"), "train", "--preset", "smoke", "--updates", "60", "--threads", "1", "--out",
                            str(tmp_path), *options.split()], capture_output=True, text=True)
     assert done.returncode in (0, 3), done.stderr
