@@ -1,4 +1,4 @@
-"""Means with their standard errors, and rows of tables, as scripts/results and scripts/reproduce --collect write them."""
+"""Means with their errors, rows of tables and lists of seeds, as scripts/results and --collect write them."""
 
 import math
 
@@ -27,3 +27,16 @@ def with_error(value, error, sign=""):
 def mean_text(values):
     """The mean of two or more numbers with its error."""
     return with_error(mean_of(values), error_of(values))
+
+
+def spans_text(numbers, between_two):
+    """Rising numbers as text: 1 to 4, 7; two neighbours have `between_two` between them."""
+    parts, at = [], 0
+    while at < len(numbers):
+        end = at
+        while end + 1 < len(numbers) and numbers[end + 1] == numbers[end] + 1:
+            end += 1
+        middle = " to " if end > at + 1 else between_two
+        parts.append(str(numbers[at]) if end == at else f"{numbers[at]}{middle}{numbers[end]}")
+        at = end + 1
+    return ", ".join(parts)

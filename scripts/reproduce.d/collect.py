@@ -19,7 +19,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # writes no __pycache__ next to the scripts
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import ledger  # noqa: E402
-from figures import PLUS_MINUS, mean_text, row_of  # noqa: E402
+from figures import PLUS_MINUS, mean_text, row_of, spans_text  # noqa: E402
 from run_files import METRICS, NOT_OF_THE_RUN, Damaged, Run, setting_of  # noqa: E402
 
 
@@ -79,20 +79,8 @@ def duration(seconds):
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
-def seeds_text(seeds):
-    """1 to 4, 7 and 9"""
-    parts, at = [], 0
-    while at < len(seeds):
-        end = at
-        while end + 1 < len(seeds) and seeds[end + 1] == seeds[end] + 1:
-            end += 1
-        parts.append(str(seeds[at]) if end == at else f"{seeds[at]}{' to ' if end > at + 1 else ', '}{seeds[end]}")
-        at = end + 1
-    return ", ".join(parts)
-
-
 def names_text(setting, seeds):
-    return f"{setting}-s{seeds_text(seeds)}"
+    return f"{setting}-s{spans_text(seeds, ', ')}"
 
 
 def setting_table(setting, asked, runs):
@@ -122,7 +110,7 @@ def setting_table(setting, asked, runs):
         of = f"{len(scored)} seeds"
         diverged = [run.seed for run in ended if run.diverged]
         if diverged:
-            of = f"{len(scored)} of {len(ended)} seeds, {seeds_text(diverged)} diverged"
+            of = f"{len(scored)} of {len(ended)} seeds, {spans_text(diverged, ', ')} diverged"
         means = [mean_text([run.figures[column] for run in scored]) for column in columns]
         failures = f"{sum(run.failed is True for run in ended)} of {len(ended)}"
         lines.append(row_of([f"mean {PLUS_MINUS} standard error, {of}", *means, failures, "", "", ""]))

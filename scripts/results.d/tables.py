@@ -5,7 +5,7 @@ import csv
 import math
 import re
 
-from figures import PLUS_MINUS, error_of, mean_of, row_of, with_error
+from figures import PLUS_MINUS, error_of, mean_of, row_of, spans_text, with_error
 from ledger import FAILED, STATES, Wrong
 
 
@@ -29,18 +29,7 @@ def seeds_text(names):
     for name in names:
         stem, number = re.fullmatch(r"(.*?)(\d+)", name).groups()
         stems.setdefault(stem, []).append(int(number))
-    texts = []
-    for stem, numbers in stems.items():
-        parts, at = [], 0
-        while at < len(numbers):
-            end = at
-            while end + 1 < len(numbers) and numbers[end + 1] == numbers[end] + 1:
-                end += 1
-            middle = " to " if end > at + 1 else " and "
-            parts.append(str(numbers[at]) if end == at else f"{numbers[at]}{middle}{numbers[end]}")
-            at = end + 1
-        texts.append(stem + ", ".join(parts))
-    return ", ".join(texts)
+    return ", ".join(stem + spans_text(numbers, " and ") for stem, numbers in stems.items())
 
 
 def cells_of(row):
