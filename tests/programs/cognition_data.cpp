@@ -108,6 +108,46 @@ TEST_CASE("what the training commands lack is what the others test, and no comma
   CHECK_THROWS_WITH(generate_data(o), contains("ask for fewer"));
 }
 
+TEST_CASE("a cutoff of SCAN's lengths leaves short answers in their parts, and makes a part of all longer ones") {
+  triad::test::scratch_folder const folder;
+  std::ofstream(folder / "tasks_train_simple.txt") << "IN: jump OUT: I_JUMP\n"
+                                                      "IN: jump thrice OUT: I_JUMP I_JUMP I_JUMP\n"
+                                                      "IN: jump twice OUT: I_JUMP I_JUMP\n";
+  std::ofstream(folder / "tasks_test_simple.txt") << "IN: run thrice OUT: I_RUN I_RUN I_RUN\n"
+                                                     "IN: run twice OUT: I_RUN I_RUN\n";
+  options o;
+  o.task = "scan", o.data = folder / "", o.split = "simple", o.length_cutoff = 2;
+  for (bool const needs_train : {true, false}) {
+    auto const d = data_of(o, needs_train);
+    REQUIRE(d.train.size() == 2);
+    CHECK(d.train[0].source == "jump");
+    CHECK(d.train[1].source == "jump twice");
+    REQUIRE(d.tests.size() == 2);
+    CHECK(d.tests[0].name == "test");
+    REQUIRE(d.tests[0].pairs.size() == 1);
+    CHECK(d.tests[0].pairs[0].source == "run twice");
+    CHECK(d.tests[1].name == "longer");
+    REQUIRE(d.tests[1].pairs.size() == 2);
+    CHECK(d.tests[1].pairs[0].source == "jump thrice");
+    CHECK(d.tests[1].pairs[1].source == "run thrice");
+  }
+  o.length_cutoff = 1;
+  CHECK_THROWS_WITH(data_of(o, true), contains("--length-cutoff 1: test has no pair, expected some; give a larger"));
+  o.length_cutoff = 3;
+  CHECK_THROWS_WITH(data_of(o, true), contains("--length-cutoff 3: longer has no pair, expected some; give a smaller"));
+}
+
+TEST_CASE("SCAN's commands of more than 26 actions are 2,624") {
+  options o;
+  o.data = triad::test::published("scan").string();
+  if (triad::test::is_missing(o.data, "SCAN")) return;
+  o.task = "scan", o.split = "simple", o.length_cutoff = 26;
+  auto const d = data_of(o, true);
+  CHECK(d.train.size() == 14620);
+  CHECK(d.tests[0].pairs.size() == 3666);
+  CHECK(d.tests[1].pairs.size() == 2624);
+}
+
 TEST_CASE("each form of data is read from its folder, and what is missing is reported") {
   triad::test::scratch_folder const folder;
   auto const write = [&](std::string const& name, char const* text) { std::ofstream(folder / name) << text; };

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -115,10 +116,34 @@ inline std::string scan_file(options const& o, std::string const& part) {
          all.empty() ? where : "there are the splits " + all + ": give one of them with --split");
 }
 
+/// Divides the pairs of a split by the number of words in the target.  The pairs of d.train and of its test part that
+/// have at most `cutoff` words stay there.  All others become the test part `longer`.  With the split `simple`, these
+/// are the parts of R. Csordas and others (The Devil is in the Detail, 2021), except that they draw `test` themselves.
+inline void divide_by_length(data_set& d, int cutoff) {
+  sequences::test_part longer{"longer", {}};
+  auto const is_longer = [&](text_pair const& pair) {
+    return std::count(pair.target.begin(), pair.target.end(), ' ') >= cutoff;
+  };
+  for (auto* pairs : {&d.train, &d.tests[0].pairs}) {
+    auto const first = std::stable_partition(pairs->begin(), pairs->end(), std::not_fn(is_longer));
+    longer.pairs.insert(longer.pairs.end(), first, pairs->end());
+    pairs->erase(first, pairs->end());
+  }
+  auto const expect_some = [&](std::vector<text_pair> const& pairs, char const* part, char const* other) {
+    if (pairs.empty())
+      refuse("--length-cutoff {}: {} has no pair, expected some; give a {} number", cutoff, part, other);
+  };
+  expect_some(d.train, "training", "larger");
+  expect_some(d.tests[0].pairs, "test", "larger");
+  expect_some(longer.pairs, "longer", "smaller");
+  d.tests.push_back(std::move(longer));
+}
+
 inline data_set read_scan(options const& o, bool needs_train) {
   data_set d;
-  if (needs_train) d.train = read_pairs(scan_file(o, "train"));
+  if (needs_train || o.length_cutoff > 0) d.train = read_pairs(scan_file(o, "train"));
   d.tests.push_back({"test", read_pairs(scan_file(o, "test"))});
+  if (o.length_cutoff > 0) divide_by_length(d, o.length_cutoff);
   return d;
 }
 
@@ -142,7 +167,7 @@ inline void check_data(options const& o) {
   if (!published || o.task != "cognition")
     refuse_given(o, {"train-on"}, "--task cognition: give that and its folder with --data, or leave it out");
   if (!published || o.task != "scan")
-    refuse_given(o, {"split"}, "--task scan: give that and its folder with --data, or leave it out");
+    refuse_given(o, {"split", "length-cutoff"}, "--task scan: give that and its folder with --data, or leave it out");
   if (published)
     refuse_given(o, {"sentences", "test-size", "data-seed"},
                  "generated commands, and --data is given, by the run perhaps: leave it out");

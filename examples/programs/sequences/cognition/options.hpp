@@ -20,6 +20,7 @@ struct options : sequences::options {
   // data: a folder or a file; empty: generated sentences
   std::string task = "pairs";      // kind of data: cognition, scan, cogs, pairs
   std::string split = "length";    // scan: tasks_train_SPLIT.txt
+  int length_cutoff = 0;           // scan: most actions of a training pair; 0: no limit
   std::string train_on = "train";  // cognition: train, or valid+test
   std::string test;                // pairs: a file to test on, if --data is a file
   int sentences = 2000;            // number of generated training sentences
@@ -49,6 +50,11 @@ struct options : sequences::options {
         .also({"compounds"})
         .one_of({"cognition", "scan", "cogs", "pairs"});
     f("split", &split, "Of scan, as its files call it: length, simple, addprim_jump, mcd1, ...").also(asked);
+    f.seldom("length-cutoff", &length_cutoff,
+             "Of scan, train on answers of at most this many actions, and test on the longer ones of both files; 0: no")
+        .also(asked)
+        .not_negative()
+        .newer();
     f("train-on", &train_on,
       "Of cognition: train, as in the paper; or valid+test, a smaller task that is not the paper's")
         .also(asked)

@@ -211,6 +211,11 @@ run(1 train --preset smoke --task scan --data ${FOLDER}/scan --split mcd3)
 expect("there is no tasks_train_mcd3.txt, gzipped or not; there are the splits addprim_turn_left: give one of them with --split")
 run("0|3" train --preset smoke --updates 20 --task scan --data ${FOLDER}/scan --split addprim_turn_left)
 expect("2 training pairs")
+refused("--length-cutoff 2: longer has no pair, expected some; give a smaller number" train --preset smoke --task scan --data ${FOLDER}/scan --split addprim_turn_left --length-cutoff 2)
+refused("--length-cutoff is about --task scan" train --preset smoke --length-cutoff 2)
+run("0|3" train --preset smoke --updates 20 --task scan --data ${FOLDER}/scan --split addprim_turn_left --length-cutoff 1 --out ${FOLDER}/cutoff)
+expect("1 training pairs")
+says("longer +exact match" evaluate ${FOLDER}/cutoff)
 
 # Plain text: a translation is compared with the reference after both are cut into tokens.
 file(WRITE ${FOLDER}/plain.tsv "It's late.\tC'est tard.\nWhere is it?\tOu est-il?\n")
