@@ -204,6 +204,30 @@ def step_of(checkpoint):
         raise Damaged(f"{checkpoint}: is no checkpoint ({error}); copy it again") from None
 
 
+# Options of a command that config.toml need not repeat: also the folder of a published encoder.
+NOT_PLANNED = NOT_OF_THE_RUN - {"preset"} | {"encoder"}
+
+
+def planned(arguments):
+    """The options of a command, {name: value as config.toml has it}, without those that do not say what the run is."""
+    words, options = arguments.split(), {}
+    for word, following in zip(words, words[1:] + ["--"]):
+        if word.startswith("--"):
+            name, value = word[2:], following
+            if following.startswith("--"):
+                name, value = (name[3:], "false") if name.startswith("no-") else (name, "true")
+            options[name] = value
+    return {name: value for name, value in options.items() if name not in NOT_PLANNED}
+
+
+def equal(a, b):
+    """Whether two values of an option are equal, as numbers if both are."""
+    try:
+        return float(a) == float(b)
+    except ValueError:
+        return a == b
+
+
 class Run:
     """The files of one run in one folder."""
 
@@ -238,9 +262,9 @@ class Run:
             config[match[1]] = match[2].strip('"')
         if config.get("seed", str(self.seed)) != str(self.seed):
             raise Damaged(f"{path}: seed is {config['seed']}, and the run is called {self.name}")
-        preset = re.search(r"--preset (\S+)", arguments)
-        if preset and config.get("preset", preset[1]) != preset[1]:
-            raise Damaged(f"{path}: preset is {config['preset']}, and {self.name} is a run of --preset {preset[1]}")
+        for option, value in planned(arguments).items():
+            if not equal(config.get(option, value), value):
+                raise Damaged(f"{path}: {option} is {config[option]}, and {self.name} is a run with {option} {value}")
         return config
 
     def read_end(self):

@@ -203,6 +203,16 @@ grep -qF "| 100.0 | 99.8 | 99.7 | 99.6 | no | 40.5 s |" <<< "$output" || failed 
 echo 1,400,0.1,0.0001,1,1.0000,20.00,300 >> "$folder/trees/$tree/metrics.csv"
 output=$(trees) || failed "a run in two trainings: $output"
 grep -qF "| no | 1 min 01 s |" <<< "$output" || failed "the seconds of two trainings: $output"
+# All options of the command are compared with those that the program wrote: texts, numbers and flags.
+config=$folder/trees/$tree/config.toml
+cp "$config" "$config.whole"
+echo 'recipe = "robust"' >> "$config"
+output=$(trees) || failed "the recipe of the command: $output"
+echo 'recipe = "paper"' >> "$config"
+if output=$(trees); then failed "another recipe, and a table: $output"; fi
+grep -qF "config.toml: recipe is paper, and $tree is a run with recipe robust" <<< "$output" \
+  || failed "another recipe: $output"
+mv "$config.whole" "$config"
 rm -r "$folder/trees/$tree/first"
 echo $epochs > "$folder/trees/$tree/metrics.csv"
 if output=$(trees); then failed "no epoch in any file, and a table: $output"; fi

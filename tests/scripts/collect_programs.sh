@@ -28,7 +28,9 @@ while (($#)); do
 done
 if [[ $program == */cfq ]]; then arguments+=(--updates 20); fi
 "$program" "${arguments[@]}" --threads 1 ${DIVERGES:+--learning-rate 1e30 --clip-norm 1e30} || status=$?
-sed -i "s/^preset = .*/preset = \"$preset\"/; /^learning-rate = \|^clip-norm = /d" "$out/config.toml"
+# Without the options that differ from the call.
+sed -E -i "s/^preset = .*/preset = \"$preset\"/; /^(learning-rate|clip-norm|depth|split|task|updates) = /d" \
+  "$out/config.toml"
 exit $status
 STUB
   chmod +x "$folder/programs/$program"
