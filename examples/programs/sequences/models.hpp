@@ -20,9 +20,6 @@
 
 namespace triad::programs::sequences {
 
-/// The longest distance in tokens that has its own relative position (--relative).
-inline constexpr index_t reach = 16;
-
 /// Returns the options of one side's layers.  `looks_back` is true if --fuse names this side.
 inline fused_stack_options stack_of(options const& o, index_t layers, bool looks_back) {
   fused_stack_options stack{.layer = {.width = o.width,
@@ -30,7 +27,7 @@ inline fused_stack_options stack_of(options const& o, index_t layers, bool looks
                                       .hidden = o.hidden,
                                       .dropout = o.dropout,
                                       .norms = o.norm == "before" ? norm_position::before : norm_position::after,
-                                      .reach = o.relative ? reach : 0},
+                                      .reach = o.relative ? o.max_offset : 0},
                             .layers = layers,
                             .tied = o.model == "universal-transformer"};
   if (looks_back && o.accumulate) stack.link = layer_link::sum;

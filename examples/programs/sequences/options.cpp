@@ -56,8 +56,12 @@ void options::each(option_list& f) {
      f.seldom("fuse", &fuse, "Of lrf, where layers read earlier ones: source, target, both, none").one_of(sides));
   of(!edges, f.seldom("only-top", &only_top, "Of lrf: the last layer alone reads earlier ones"));
   of(!edges, f.seldom("accumulate", &accumulate, "Of lrf: sums of earlier layers instead of attention over them"));
-  of(!edges, f.seldom("relative", &relative,
-                      "Relative positions, clipped at 16 tokens, in self-attention, instead of sines and cosines"));
+  of(!edges, f.seldom("relative", &relative, "Relative positions in self-attention, instead of sines and cosines"));
+  of(!edges,
+     f.seldom("max-offset", &max_offset, "Of --relative: tokens so far apart, and farther, have one relative position")
+         .between(1, most_offset)
+         .newer("16")
+         .within(1, [] { return most_offset; }));
   f.seldom("encoder-layers", &encoder_layers, "Layers that read the source")
       .between(1, 63)
       .shapes(edges ? "layers" : "")
@@ -218,6 +222,8 @@ void options::settle() {
     refuse(
         "--relative, --tie-output, --share-embedding, --embedding-scale and --norm are about states of tokens, which "
         "--model edge-transformer does not have");
+  if (!relative && max_offset != 16)
+    refuse("--max-offset is about relative positions: give it with --relative, or leave it out");
   if (share_embedding && !joint)
     refuse("--share-embedding needs one dictionary for both sides: give --joined-dictionary");
   if (of_edges(*this) && encoder_layers != decoder_layers)

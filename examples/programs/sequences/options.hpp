@@ -32,6 +32,7 @@ struct options : width_options {
   // model: lrf, transformer, universal-transformer, dlcl, edge-transformer
   std::string fuse = "both";  // lrf: sides whose layers read all earlier layers: source, target, both, none
   bool only_top = false, accumulate = false, relative = false;
+  int max_offset = 16;  // longest distance in tokens with its own relative position
   int encoder_layers = 3, decoder_layers = 3, hidden = 256;
   bool tie_output = false, share_embedding = false;
   std::string embedding_scale = "tokens-up";  // tokens-up, unscaled, positions-down: embedding_scale

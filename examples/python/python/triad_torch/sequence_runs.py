@@ -12,7 +12,7 @@ from ._sentences import FIRST_WORD, UNKNOWN, as_lists, numbered, padded_batches
 from .fused import EOS, PAD, FusedTransformer
 
 MODELS = ("lrf", "transformer", "universal-transformer", "dlcl")
-REACH, BEGIN = 16, 0  # the reach of relative positions, and the number of <s>, which no sentence has
+BEGIN = 0  # the number of <s>, which no sentence has
 
 
 @dataclass
@@ -78,7 +78,7 @@ def sequence_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, w
     module = FusedTransformer(
         FIRST_WORD + len(words["source"]["tokens"]), FIRST_WORD + len(words["target"]["tokens"]), **sizes,
         fuse_encoder=fuse["source"], fuse_decoder=fuse["target"], tied_output=flag(settings, "tie_output", path),
-        dropout=0.0, norm=settings["norm"], reach=REACH if flag(settings, "relative", path) else 0,
+        dropout=0.0, norm=settings["norm"], reach=settings.get("max_offset", 16) if flag(settings, "relative", path) else 0,
         tied=settings["model"] == "universal-transformer", encoder_link=link["source"], decoder_link=link["target"],
         embedding_scale=scale.replace("-", "_"), shared_embedding=shares)
     state = {_module_name(name, path): x for name, x in weights.items()}
