@@ -80,16 +80,13 @@ for seed in 1 2 3; do
   scan_simple plain-scan-simple-sines-s$seed "${sines[@]}" --model transformer --seed $seed
   scan_simple lrf-scan-simple-sines-s$seed "${sines[@]}" --seed $seed
 done
-# SCAN's commands of more than 26 actions, after training on the others (R. Csordás and others, 2021), and its split by
-# length.  Positions are relative, as in the publication, and as chosen on training commands of 23 to 26 actions.
+# SCAN's commands of more than 26 actions, after training on the others (R. Csordás and others, 2021).  Positions are
+# relative, as chosen on commands of 23 to 26 actions.
 scan_longer() { scan_long "$1" simple --length-cutoff 26 "${shared[@]}" "${@:2}"; }
 for seed in 1 2 3; do
   scan_longer plain-scan-longer-s$seed --model transformer --seed $seed
   scan_longer lrf-scan-longer-s$seed --seed $seed
-done
-for seed in 1 2 3; do
-  scan_long plain-scan-length-relative-s$seed length "${shared[@]}" --model transformer --seed $seed
-  scan_long lrf-scan-length-relative-s$seed length "${shared[@]}" --seed $seed
+  scan_longer universal-scan-longer-s$seed --model universal-transformer --seed $seed
 done
 # SCAN's splits that hold out a word or combinations, with the settings that were chosen for simple.
 for split in mcd1 addprim_jump mcd2; do

@@ -208,15 +208,27 @@ def step_of(checkpoint):
 NOT_PLANNED = NOT_OF_THE_RUN - {"preset"} | {"encoder"}
 
 
+# Flags that are false unless a command or the preset cogs or cogs-published sets them.
+FLAGS = ("accumulate", "freeze-encoder", "only-top", "relative", "share-embedding")
+OPPOSITES = {"untied": "tied"}
+
+
 def planned(arguments):
     """The options of a command, {name: value as config.toml has it}, without those that do not say what the run is."""
-    words, options = arguments.split(), {}
-    for word, following in zip(words, words[1:] + ["--"]):
+    options, name = {} if "--preset cogs" in arguments else dict.fromkeys(FLAGS, "false"), None
+    for word in arguments.split():
         if word.startswith("--"):
-            name, value = word[2:], following
-            if following.startswith("--"):
-                name, value = (name[3:], "false") if name.startswith("no-") else (name, "true")
-            options[name] = value
+            name, _, value = word[2:].partition("=")
+            options[name] = value or "true"
+        elif name is None:
+            raise ValueError(f"{word}: is no option and no value of one, in {arguments}")
+        else:
+            options[name], name = word, None
+    for flag in [name for name, value in options.items() if value == "true"]:
+        opposite = OPPOSITES.get(flag, flag[3:] if flag.startswith("no-") else "")
+        if opposite:
+            del options[flag]
+            options[opposite] = "false"
     return {name: value for name, value in options.items() if name not in NOT_PLANNED}
 
 

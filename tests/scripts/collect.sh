@@ -213,6 +213,26 @@ if output=$(trees); then failed "another recipe, and a table: $output"; fi
 grep -qF "config.toml: recipe is paper, and $tree is a run with recipe robust" <<< "$output" \
   || failed "another recipe: $output"
 mv "$config.whole" "$config"
+python3 - "$root" << 'PYTHON' || failed "the options of a command"
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1] + "/scripts/reproduce.d")
+from run_files import equal, planned
+
+of_cogs = planned("--preset cogs --seed 3 --data A/B --learning-rate 2e-3 --untied --no-tie-output --fuse=source --relative")
+assert of_cogs == {"preset": "cogs", "learning-rate": "2e-3", "fuse": "source", "relative": "true", "tied": "false",
+                   "tie-output": "false"}, of_cogs
+plain = planned("--preset small --only-top")
+assert (plain["only-top"], plain["relative"]) == ("true", "false"), plain
+assert equal("0.002", "2e-3") and equal("small", "small") and not equal("2e-3", "3e-3") and not equal("true", "false")
+try:
+    planned("--lists 2000 3000")
+except ValueError:
+    pass
+else:
+    raise AssertionError("a word of no option")
+PYTHON
 rm -r "$folder/trees/$tree/first"
 echo $epochs > "$folder/trees/$tree/metrics.csv"
 if output=$(trees); then failed "no epoch in any file, and a table: $output"; fi

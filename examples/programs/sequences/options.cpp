@@ -217,13 +217,11 @@ void options::settle() {
         "--only-top and --accumulate are about layers that look back: --model lrf with --fuse source, target or both");
   if (!of_edges(*this) && (!tied || positional || from_begin || attention != triangle_form::full))
     refuse("--untied, --positional, --from-begin and --attention are about --model edge-transformer");
-  if (of_edges(*this) &&
-      (relative || tie_output || norm != "after" || share_embedding || embedding_scale != "tokens-up"))
+  if (of_edges(*this) && (relative || tie_output || norm != "after" || share_embedding ||
+                          embedding_scale != "tokens-up" || given.contains("max-offset")))
     refuse(
-        "--relative, --tie-output, --share-embedding, --embedding-scale and --norm are about states of tokens, which "
-        "--model edge-transformer does not have");
-  if (!relative && max_offset != 16)
-    refuse("--max-offset is about relative positions: give it with --relative, or leave it out");
+        "--relative, --max-offset, --tie-output, --share-embedding, --embedding-scale and --norm are about states of "
+        "tokens, which --model edge-transformer does not have");
   if (share_embedding && !joint)
     refuse("--share-embedding needs one dictionary for both sides: give --joined-dictionary");
   if (of_edges(*this) && encoder_layers != decoder_layers)
@@ -246,13 +244,15 @@ void options::settle() {
       refuse("--encoder brings its own tokens: leave --joined-dictionary, --source-dictionary and --source-bpe out");
     if (given.contains("encoder-layers"))
       refuse("--encoder has as many layers as its config.json says: leave --encoder-layers out");
-    if (relative || norm != "after")
-      refuse("--relative and --norm are not a published encoder's: leave them out with --encoder");
+    if (relative || given.contains("max-offset") || norm != "after")
+      refuse("--relative, --max-offset and --norm are not a published encoder's: leave them out with --encoder");
     if (accumulate && fuse != "target")
       refuse(
           "--accumulate adds layers up, which the layers of --encoder were not trained with: give --fuse target with "
           "it");
   }
+  if (!relative && (given.contains("max-offset") || max_offset != 16))
+    refuse("--max-offset is about relative positions: give it with --relative, or leave it out");
   if (freeze_encoder) {
     if (encoder.empty()) refuse("--freeze-encoder is about a published encoder: give --encoder FOLDER");
     if (fuse == "source" || fuse == "both")

@@ -136,7 +136,8 @@ def test_what_is_wrong_is_said():
 RUNS = {"lrf": "", "transformer": "--model transformer --norm before --relative --tie-output --joined-dictionary",
         "dlcl": "--model dlcl", "dlcl with norms before": "--model dlcl --norm before",
         "universal": "--model universal-transformer", "source": "--fuse source --norm before",
-        "only top": "--only-top --relative", "offsets": "--relative --max-offset 2", "accumulate": "--accumulate --norm before"}
+        "only top": "--only-top --relative", "offsets": "--relative --max-offset 2",
+        "accumulate": "--accumulate --norm before"}
 
 
 @pytest.mark.parametrize("variant", RUNS)

@@ -172,10 +172,12 @@ inline void check_data(options const& o) {
     refuse_given(o, {"sentences", "test-size", "data-seed"},
                  "generated commands, and --data is given, by the run perhaps: leave it out");
   refuse_other_data(o, {"sentences", "data-seed"});
+  if (o.data_of_run)  // another cutoff would move training pairs to the test part `longer`
+    refuse_given(o, {"length-cutoff"}, "what the run was trained on, which decides its tests: leave it out");
 }
 
-/// Reads or generates the data that the options name.  If `needs_train`, the training part must exist.  Otherwise it is
-/// not read.  Throws data_error.
+/// Reads or generates the data that the options name.  If `needs_train`, or if o.length_cutoff moves training pairs to a
+/// test part, the training part must exist.  Otherwise it is not read.  Throws data_error.
 inline data_set data_of(options const& o, bool needs_train) {
   check_data(o);
   if (o.task != "pairs") need_published_data(o, "--task " + o.task);

@@ -20,7 +20,7 @@ struct options : sequences::options {
   // data: a folder or a file; empty: generated sentences
   std::string task = "pairs";      // kind of data: cognition, scan, cogs, pairs
   std::string split = "length";    // scan: tasks_train_SPLIT.txt
-  int length_cutoff = 0;           // scan: most actions of a training pair; 0: no limit
+  int length_cutoff = 0;           // scan: most actions of a pair that is not in `longer`; 0: no limit
   std::string train_on = "train";  // cognition: train, or valid+test
   std::string test;                // pairs: a file to test on, if --data is a file
   int sentences = 2000;            // number of generated training sentences
@@ -50,8 +50,9 @@ struct options : sequences::options {
         .also({"compounds"})
         .one_of({"cognition", "scan", "cogs", "pairs"});
     f("split", &split, "Of scan, as its files call it: length, simple, addprim_jump, mcd1, ...").also(asked);
-    f.seldom("length-cutoff", &length_cutoff,
-             "Of scan, train on answers of at most this many actions, and test on the longer ones of both files; 0: no")
+    f.seldom(
+         "length-cutoff", &length_cutoff,
+         "Of scan: train and test on at most this many actions, and test `longer` on all others of both files; 0: any")
         .also(asked)
         .not_negative()
         .newer();

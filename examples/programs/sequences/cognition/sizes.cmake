@@ -9,6 +9,7 @@ file(WRITE ${FOLDER}/pairs.tsv "${pairs}")
 run("0|3" train --task pairs --data ${FOLDER}/pairs.tsv --preset smoke --updates 2 --encoder ${FOLDER}/roberta
     --out ${FOLDER}/published)
 run("0|3" train --preset smoke --updates 2 --out ${FOLDER}/lrf)
-foreach(folder lrf published)
+run("0|3" train --preset smoke --updates 2 --relative --max-offset 2 --out ${FOLDER}/near)
+foreach(folder lrf near published)
   expect_sizes_refused(${folder} LEGAL published.padding OPTIONAL tokenise ARGUMENTS --sentence "hop left" --max-length 3)
 endforeach()

@@ -185,7 +185,11 @@ endforeach()
 run("0|3" train --preset smoke --updates 2 --relative --max-offset 2 --out ${FOLDER}/option)
 run(0 predict ${FOLDER}/option --sentence "hop" --max-length 3)
 refused("max_offset: checkpoint has 2, this program wants none" train --preset smoke --updates 4 --relative --resume --out ${FOLDER}/option)
-refused("--max-offset is about relative positions: give it with --relative" train --preset smoke --max-offset 2)
+foreach(offset 2 16)
+  refused("--max-offset is about relative positions: give it with --relative" train --preset smoke --max-offset ${offset})
+endforeach()
+refused("--max-offset, .* are about states of tokens" train --preset smoke --model edge-transformer --max-offset 2)
+misused("--max-offset: 0 is not a number from 1 to 1024" train --preset smoke --relative --max-offset 0)
 run("0|3" train --preset smoke --epochs 1 --out ${FOLDER}/option)
 refused("--updates and --epochs are two ways" train --preset smoke --epochs 1 --updates 2)
 foreach(option --fuse=none --accumulate --model=dlcl)
@@ -220,6 +224,10 @@ refused("--length-cutoff is about --task scan" train --preset smoke --length-cut
 run("0|3" train --preset smoke --updates 20 --task scan --data ${FOLDER}/scan --split addprim_turn_left --length-cutoff 1 --out ${FOLDER}/cutoff)
 expect("1 training pairs")
 says("longer +exact match" evaluate ${FOLDER}/cutoff)
+# Another cutoff would score pairs that the run was trained on.
+refused("--length-cutoff is about what the run was trained on" evaluate ${FOLDER}/cutoff --length-cutoff 2)
+run(1 train --preset smoke --updates 30 --task scan --data ${FOLDER}/scan --split addprim_turn_left --resume
+    --out ${FOLDER}/cutoff)
 
 # Plain text: a translation is compared with the reference after both are cut into tokens.
 file(WRITE ${FOLDER}/plain.tsv "It's late.\tC'est tard.\nWhere is it?\tOu est-il?\n")

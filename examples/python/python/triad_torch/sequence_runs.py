@@ -73,12 +73,15 @@ def sequence_run(path: Path, weights: dict[str, torch.Tensor], settings: dict, w
     link = {side: "sum" if accumulates and looks_back[side] else "previous" for side in ("source", "target")}
     if settings["model"] == "dlcl":
         link["source"] = "weighted"
+    # Relative positions have a vector for each offset from -reach to reach.
+    offsets = [x.shape[0] for name, x in weights.items() if name.endswith(".relative_key")]
+    reach = (offsets[0] - 1) // 2 if flag(settings, "relative", path) and offsets else 0
     shares = flag(settings, "share_embedding", path, False)
     scale = setting(settings, "embedding_scale", ("tokens-up", "unscaled", "positions-down"), path, "tokens-up")
     module = FusedTransformer(
         FIRST_WORD + len(words["source"]["tokens"]), FIRST_WORD + len(words["target"]["tokens"]), **sizes,
         fuse_encoder=fuse["source"], fuse_decoder=fuse["target"], tied_output=flag(settings, "tie_output", path),
-        dropout=0.0, norm=settings["norm"], reach=settings.get("max_offset", 16) if flag(settings, "relative", path) else 0,
+        dropout=0.0, norm=settings["norm"], reach=reach,
         tied=settings["model"] == "universal-transformer", encoder_link=link["source"], decoder_link=link["target"],
         embedding_scale=scale.replace("-", "_"), shared_embedding=shares)
     state = {_module_name(name, path): x for name, x in weights.items()}
