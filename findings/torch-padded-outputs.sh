@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# torch.no_grad() changes what PyTorch's TransformerEncoder returns, at the positions of padding.
+# torch.no_grad() changes what PyTorch's TransformerEncoder returns at the positions of padding (with batch_first, its
+# default norms, and padding at the end).
 # One would guess: no_grad() leaves values as they are, and in evaluation mode without dropout nothing else differs.
 # What happens: in evaluation mode and without gradients, the module leaves padding out of the computation and fills its
 #   places with 0.  With gradients, or after train(), it computes them.  Other positions are equal up to rounding.
