@@ -206,8 +206,6 @@ def step_of(checkpoint):
 
 # Options of a command that config.toml need not repeat: also the folder of a published encoder.
 NOT_PLANNED = NOT_OF_THE_RUN - {"preset"} | {"encoder"}
-
-
 # Flags that are false unless a command or the preset cogs or cogs-published sets them.
 FLAGS = ("accumulate", "freeze-encoder", "only-top", "relative", "share-embedding")
 OPPOSITES = {"untied": "tied"}

@@ -171,9 +171,7 @@ inline void check_data(options const& o) {
   if (published)
     refuse_given(o, {"sentences", "test-size", "data-seed"},
                  "generated commands, and --data is given, by the run perhaps: leave it out");
-  refuse_other_data(o, {"sentences", "data-seed"});
-  if (o.data_of_run)  // another cutoff would move training pairs to the test part `longer`
-    refuse_given(o, {"length-cutoff"}, "what the run was trained on, which decides its tests: leave it out");
+  refuse_other_data(o, {"sentences", "data-seed", "length-cutoff"});
 }
 
 /// Reads or generates the data that the options name.  If `needs_train`, or if o.length_cutoff moves training pairs to a

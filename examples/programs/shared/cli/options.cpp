@@ -308,8 +308,7 @@ void refuse_generated(run_options const& o, std::initializer_list<char const*> n
 }
 
 void refuse_other_data(run_options const& o, std::initializer_list<char const*> names) {
-  if (o.data.empty() && o.data_of_run)
-    refuse_given(o, names, "what the run was trained on, which decides its tests: leave it out");
+  if (o.data_of_run) refuse_given(o, names, "what the run was trained on, which decides its tests: leave it out");
 }
 
 void refuse_seed(run_options const& o, std::uint64_t seed, std::string const& what) {

@@ -158,7 +158,7 @@ void refuse_given(run_options const& o, std::initializer_list<char const*> names
 void refuse_generated(run_options const& o, std::initializer_list<char const*> names, std::string const& what);
 
 /// Throws data_error if one of these options is given and the data should be those of the run.  With such an option,
-/// other data would be generated, including other tests.
+/// other data would be generated, or divided in another way, so that tests could have training data.
 void refuse_other_data(run_options const& o, std::initializer_list<char const*> names);
 
 /// Throws data_error if `seed`, which generates the test data, would also generate the training data of a run.  `what`
